@@ -1,0 +1,63 @@
+import { applyDecorators } from '@nestjs/common';
+import { Transform } from 'class-transformer';
+import { IsOptional, ValidateBy } from 'class-validator';
+import type { FieldContext } from './json-body.js';
+import { codePoints, isStorableText, trimUnicode } from './text.js';
+
+const NAME_MAX_CODE_POINTS = 255;
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?$/;
+
+/** A rule for one member of a body; `type` is the error type that a violation is answered with. */
+function field(name: string, test: (value: unknown) => boolean, expects: string, type?: string) {
+  const context: FieldContext = { type };
+  return ValidateBy(
+    { name, validator: { validate: test, defaultMessage: (args) => `${args?.property} ${expects}` } },
+    { context },
+  );
+}
+
+/** A name or title: trimmed, then 1 to 255 code points that PostgreSQL can hold. */
+export function Name(type: string): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }) => (typeof value === 'string' ? trimUnicode(value) : (value as unknown))),
+    field('name', isName, `must be a string of 1 to ${NAME_MAX_CODE_POINTS} characters`, type),
+  );
+}
+
+function isName(value: unknown): boolean {
+  if (typeof value !== 'string' || value === '' || !isStorableText(value)) return false;
+  return codePoints(value) <= NAME_MAX_CODE_POINTS;
+}
+
+/** 1 to 80 of `a-z`, `0-9` and hyphen, not beginning or ending with a hyphen; never trimmed. */
+export function Slug(): PropertyDecorator {
+  return field(
+    'slug',
+    (value) => typeof value === 'string' && SLUG.test(value),
+    'must be 1 to 80 lowercase letters, digits or hyphens, without a hyphen at either end',
+    'invalid_slug',
+  );
+}
+
+/** Text kept in PostgreSQL as it comes. */
+export function Text(type?: string): PropertyDecorator {
+  return field(
+    'text',
+    (value) => typeof value === 'string' && isStorableText(value),
+    'must be a string without U+0000 and lone surrogates',
+    type,
+  );
+}
+
+/** Text kept in object storage byte for byte: anything that has a UTF-8 form. */
+export function OpaqueText(type?: string): PropertyDecorator {
+  return field(
+    'opaqueText',
+    (value) => typeof value === 'string' && value.isWellFormed(),
+    'must be a string without lone surrogates',
+    type,
+  );
+}
+
+/** The member may be absent or null; its other rules count only where it is there. */
+export const Optional = IsOptional;

@@ -1,0 +1,92 @@
+import { createParamDecorator } from '@nestjs/common';
+import type { ExecutionContext, PipeTransform, ArgumentMetadata, Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { getMetadataStorage, validate } from 'class-validator';
+import type { ValidationError } from 'class-validator';
+import type { Request } from 'express';
+import getRawBody from 'raw-body';
+import { BadRequest, InvalidField, UnsupportedEncoding } from './domain-error.js';
+
+/** Greatest body of a JSON request, in bytes on the wire. */
+export const JSON_BODY_LIMIT_BYTES = 1_048_576;
+
+type JsonObject = Record<string, unknown>;
+
+/**
+ * Reads, parses and validates the request's body: the parameter's class names the members and their rules.
+ *
+ * The body is read when the handler's arguments are collected, after the guards: a request that is refused
+ * for its session, path or role is refused before its body is looked at.
+ */
+export const JsonBody = (): ParameterDecorator => readJsonBody(new FieldsPipe());
+
+const readJsonBody = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  readJson(context.switchToHttp().getRequest<Request>()),
+);
+
+/** @throws BadRequest when the body is too large, not UTF-8, not JSON, or not an object */
+export async function readJson(request: Request): Promise<JsonObject> {
+  if (request.headers['content-encoding'] !== undefined) throw new UnsupportedEncoding();
+  return parseJsonObject(await readBytes(request));
+}
+
+async function readBytes(request: Request): Promise<Buffer> {
+  try {
+    return await getRawBody(request, {
+      length: request.headers['content-length'],
+      limit: JSON_BODY_LIMIT_BYTES,
+    });
+  } catch (error) {
+    request.resume(); // the rest is read and dropped, so that the client gets to read its answer
+    const tooLarge = (error as { type?: string }).type === 'entity.too.large';
+    throw new BadRequest(
+      tooLarge ? `the body is larger than ${JSON_BODY_LIMIT_BYTES} bytes` : 'the body was cut off',
+    );
+  }
+}
+
+function parseJsonObject(bytes: Buffer): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    throw new BadRequest('invalid JSON: the body must be a JSON object in UTF-8');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new BadRequest('invalid JSON: the body must be an object');
+  }
+  return value as JsonObject;
+}
+
+/** Turns a parsed body into an instance of the parameter's class. @throws InvalidField for the first bad member */
+class FieldsPipe implements PipeTransform<JsonObject, Promise<object>> {
+  async transform(body: JsonObject, { metatype }: ArgumentMetadata): Promise<object> {
+    const dto = metatype as Type<object>;
+    const fields = plainToInstance(dto, knownMembers(dto, body));
+    const [error] = await validate(fields, { validationError: { target: false, value: false } });
+    if (error) throw toInvalidField(error);
+    return fields;
+  }
+}
+
+/** The members that the class has rules for. All of them are flat, so a nested value only has to be wrong. */
+function knownMembers(dto: Type<object>, body: JsonObject): JsonObject {
+  const known: JsonObject = {};
+  for (const { propertyName } of getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false)) {
+    const value = Object.hasOwn(body, propertyName) ? body[propertyName] : undefined;
+    if (value !== undefined && value !== null) known[propertyName] = typeof value === 'object' ? {} : value;
+  }
+  return known;
+}
+
+function toInvalidField({ property, constraints, contexts }: ValidationError): InvalidField {
+  const [rule, message = `${property} is not valid`] = Object.entries(constraints ?? {})[0] ?? [];
+  const type = rule === undefined ? undefined : (contexts?.[rule] as FieldContext | undefined)?.type;
+  return new InvalidField(type, message);
+}
+
+/** What a rule of a field carries as its class-validator `context`. */
+export interface FieldContext {
+  /** The error type of the field, such as `invalid_name`. */
+  type?: string;
+}

@@ -1,0 +1,63 @@
+import type { LoggerService } from '@nestjs/common';
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * Nest's logger as JSON lines on standard output. `logger.error({ requestId, err }, 'message')` logs the
+ * object's members beside the message; what is passed must not hold credentials or contents.
+ */
+export class JsonLogger implements LoggerService {
+  private readonly logger: Logger;
+
+  constructor(level: LogLevel) {
+    this.logger = pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime });
+  }
+
+  /** Nest reports its own start through `log`: of use to who debugs a start only. */
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write('info', message, rest);
+  }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write('error', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  /** Nest passes the context (a class name) as the last argument. */
+  private write(level: Exclude<LogLevel, 'silent'>, message: unknown, rest: unknown[]): void {
+    const context = rest.length > 0 ? rest.at(-1) : undefined;
+    const text = rest.length > 1 ? rest[0] : undefined;
+    if (level === 'info' && NEST_START_UP.has(String(context))) level = 'debug';
+    if (typeof message === 'object' && message !== null) {
+      this.logger[level]({ context, ...message }, typeof text === 'string' ? text : undefined);
+    } else {
+      this.logger[level]({ context }, String(message));
+    }
+  }
+}
+
+const NEST_START_UP = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+]);
