@@ -1,0 +1,115 @@
+import { BlockList, isIP } from 'node:net';
+
+/** The start cannot go on; the message has one line for every setting, beginning with its name. */
+export class SettingsError extends Error {}
+
+/** Environment variables with types. What is wrong is collected, so that all of it is told at once. */
+export class Environment {
+  private readonly problems: string[] = [];
+
+  constructor(private readonly variables: NodeJS.ProcessEnv) {}
+
+  /** Whether the variable is set to something; an empty one counts as not set. */
+  has(name: string): boolean {
+    return this.text(name) !== undefined;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.variables[name]?.trim();
+    return value === '' ? undefined : value;
+  }
+
+  /** @param when completes "is required ..." */
+  required(name: string, when: string): string | undefined {
+    const text = this.text(name);
+    if (text === undefined) this.wrong(name, `is required ${when}`);
+    return text;
+  }
+
+  list(name: string): string[] {
+    const parts = this.text(name)?.split(',') ?? [];
+    return parts.map((part) => part.trim()).filter((part) => part !== '');
+  }
+
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const text = this.text(name);
+    if (text === undefined) return fallback;
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+    if (value >= min && value <= max) return value;
+    this.wrong(name, `must be an integer from ${min} to ${max}`);
+    return fallback;
+  }
+
+  oneOf<T extends string>(name: string, values: readonly T[], fallback: T): T {
+    const text = this.text(name);
+    if (text === undefined) return fallback;
+    const found = values.find((value) => value === text);
+    if (found === undefined) this.wrong(name, `must be one of ${values.join(', ')}`);
+    return found ?? fallback;
+  }
+
+  matching(name: string, pattern: RegExp, problem: string): string | undefined {
+    const text = this.text(name);
+    if (text !== undefined && !pattern.test(text)) this.wrong(name, problem);
+    return text;
+  }
+
+  url(name: string, protocols: readonly string[]): URL | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url && protocols.includes(url.protocol)) return url;
+    this.wrong(name, `must be a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    return undefined;
+  }
+
+  /** An http(s) URL to which paths are appended: no query or fragment, returned without a trailing slash. */
+  baseUrl(name: string): string | undefined {
+    const url = this.url(name, ['http:', 'https:']);
+    if (!url) return undefined;
+    if (url.search !== '' || url.hash !== '') this.wrong(name, 'must not have a query or fragment');
+    return url.href.replace(/\/+$/, '');
+  }
+
+  origins(name: string): string[] {
+    const list = this.list(name);
+    for (const origin of list) {
+      const url = URL.canParse(origin) ? new URL(origin) : undefined;
+      if (url?.origin !== origin)
+        this.wrong(name, `has ${origin}, which is not an origin such as https://app.example.com`);
+    }
+    return list;
+  }
+
+  /** IP addresses and CIDR networks. */
+  networks(name: string): string[] {
+    const list = this.list(name);
+    for (const network of list) {
+      if (!isNetwork(network))
+        this.wrong(name, `has ${network}, which is neither an address nor a network in CIDR form`);
+    }
+    return list;
+  }
+
+  wrong(name: string, problem: string): void {
+    this.problems.push(`${name} ${problem}`);
+  }
+
+  throwIfWrong(): void {
+    if (this.problems.length > 0) throw new SettingsError(this.problems.join('\n'));
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^\d{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
+    return true;
+  } catch {
+    return false;
+  }
+}

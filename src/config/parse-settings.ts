@@ -1,0 +1,139 @@
+import { resolve } from 'node:path';
+import { LOG_LEVELS } from '../common/logger.js';
+import { Environment } from './environment.js';
+import { parseMinio } from './parse-minio.js';
+import { loadOrCreateSecret } from './secret-file.js';
+import type { SessionSettings, Settings } from './settings.js';
+
+const ENCRYPTION_KEY_BYTES = 32;
+const SESSION_SECRET_MIN_BYTES = 32;
+
+/** Where the service runs, which decides on defaults and on what is required. */
+interface Situation {
+  readonly production: boolean;
+  /** Neither production nor a database of somebody else's: a developer's machine, or somebody who tries it out. */
+  readonly local: boolean;
+  readonly developmentSignIn: boolean;
+}
+
+/**
+ * Reads the settings from environment variables. Secrets that are neither set nor required are made once
+ * and kept under the data folder.
+ * @throws SettingsError with one line for every wrong or missing setting
+ */
+export function parseSettings(variables: NodeJS.ProcessEnv): Settings {
+  const env = new Environment(variables);
+  const production = env.text('NODE_ENV') === 'production';
+  const databaseUrl = env.url('DATABASE_URL', ['postgres:', 'postgresql:'])?.href;
+  const developmentSignIn = !production && !env.has('SESSION_JWKS_URL') && !env.has('SESSION_JWT_SECRET');
+  const situation: Situation = {
+    production,
+    local: !production && !env.has('DATABASE_URL'),
+    developmentSignIn,
+  };
+  const dataDir = resolve(env.text('DATA_DIR') ?? './data');
+  const session = parseSession(env, situation);
+  const encryptionKeys = parseEncryptionKeys(env, situation);
+  const settings = {
+    ...{ production, developmentSignIn, dataDir, databaseUrl, minio: parseMinio(env) },
+    ...parseAddresses(env, situation),
+    ...parseOperations(env),
+    ...parseUpstreamLimits(env, situation),
+  };
+  env.throwIfWrong();
+  const hs256Secret = developmentSignIn
+    ? loadOrCreateSecret(dataDir, 'development-session')
+    : session.hs256Secret;
+  return Object.freeze({
+    ...settings,
+    session: { ...session, hs256Secret },
+    encryptionKeys: encryptionKeys ?? [loadOrCreateSecret(dataDir, 'encryption-key')],
+  });
+}
+
+function parseAddresses(env: Environment, { developmentSignIn }: Situation) {
+  const port = env.integer('PORT', 3000, 0, 65_535);
+  const publicUrl = env.baseUrl('PUBLIC_URL') ?? `http://localhost:${port}`;
+  const signInUrl = env.url('SIGN_IN_URL', ['http:', 'https:'])?.href;
+  return {
+    port,
+    host: parseHost(env, developmentSignIn),
+    publicUrl,
+    dashboardUrl: env.baseUrl('DASHBOARD_URL') ?? publicUrl,
+    signInUrl: signInUrl ?? (developmentSignIn ? `${publicUrl}/dev/sign-in` : undefined),
+    trustProxy: env.networks('TRUST_PROXY'),
+    corsOrigins: env.origins('CORS_ORIGINS'),
+  };
+}
+
+function parseOperations(env: Environment) {
+  return {
+    adminToken: env.text('ADMIN_TOKEN'),
+    logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    deviceCodesPerMinute: env.integer('DEVICE_CODES_PER_MINUTE', 60, 1, 1_000_000),
+    keyGraceSeconds: env.integer('KEY_GRACE_SECONDS', 60, 0, 86_400),
+  };
+}
+
+function parseUpstreamLimits(env: Environment, { local }: Situation) {
+  const milliseconds = (name: string, fallback: number) => env.integer(name, fallback, 1, 3_600_000);
+  return {
+    upstreamPrivateNetworks: env.oneOf(
+      'UPSTREAM_PRIVATE_NETWORKS',
+      ['allow', 'deny'],
+      local ? 'allow' : 'deny',
+    ),
+    proxyBodyLimitBytes: env.integer('PROXY_BODY_LIMIT', 33_554_432, 1, 1_073_741_824),
+    upstreamConnectTimeoutMs: milliseconds('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000),
+    upstreamFirstByteTimeoutMs: milliseconds('UPSTREAM_FIRST_BYTE_TIMEOUT_MS', 120_000),
+    upstreamResponseTimeoutMs: milliseconds('UPSTREAM_RESPONSE_TIMEOUT_MS', 600_000),
+    upstreamIdleTimeoutMs: milliseconds('UPSTREAM_IDLE_TIMEOUT_MS', 120_000),
+  };
+}
+
+function parseSession(env: Environment, { production }: Situation): SessionSettings {
+  const secret = env.text('SESSION_JWT_SECRET');
+  const jwksUrl = env.url('SESSION_JWKS_URL', ['http:', 'https:']);
+  if (secret !== undefined && Buffer.byteLength(secret) < SESSION_SECRET_MIN_BYTES) {
+    env.wrong('SESSION_JWT_SECRET', `must have at least ${SESSION_SECRET_MIN_BYTES} bytes`);
+  }
+  if (production && secret === undefined && !env.has('SESSION_JWKS_URL')) {
+    env.wrong('SESSION_JWKS_URL', 'or SESSION_JWT_SECRET is required with NODE_ENV=production');
+  }
+  const cookieName = env.matching('SESSION_COOKIE_NAME', /^[\w!#$%&'*+.^`|~-]+$/, 'must be a cookie name');
+  return {
+    jwksUrl,
+    hs256Secret: secret === undefined ? undefined : Buffer.from(secret),
+    issuer: env.text('SESSION_JWT_ISSUER'),
+    audience: env.text('SESSION_JWT_AUDIENCE'),
+    cookieName: cookieName ?? 'mintkeep_session',
+  };
+}
+
+function parseHost(env: Environment, developmentSignIn: boolean): string {
+  const host = env.text('HOST') ?? (developmentSignIn ? '127.0.0.1' : '0.0.0.0');
+  if (developmentSignIn && !/^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) {
+    env.wrong(
+      'HOST',
+      'must be a loopback address while the development sign-in is on (set SESSION_JWKS_URL or SESSION_JWT_SECRET)',
+    );
+  }
+  return host;
+}
+
+/** Undefined: not set, and a key may be made. */
+function parseEncryptionKeys(env: Environment, { local }: Situation): Buffer[] | undefined {
+  const list = env.list('ENCRYPTION_KEYS');
+  if (list.length === 0) {
+    if (!local) env.wrong('ENCRYPTION_KEYS', 'is required with DATABASE_URL or NODE_ENV=production');
+    return undefined;
+  }
+  const keys = list.map((text) => Buffer.from(text, 'base64'));
+  if (!keys.every((key, i) => key.length === ENCRYPTION_KEY_BYTES && key.toString('base64') === list[i])) {
+    env.wrong(
+      'ENCRYPTION_KEYS',
+      'must be base64 of 32 bytes each, comma-separated (openssl rand -base64 32)',
+    );
+  }
+  return keys;
+}

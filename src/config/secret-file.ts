@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const SECRET_BYTES = 32;
+
+/**
+ * The 32 random bytes kept under `$DATA_DIR/secrets/<name>` (base64, mode 0600), made on first use. Of two
+ * processes that make one at the same time, both get the same.
+ */
+export function loadOrCreateSecret(dataDir: string, name: string): Buffer {
+  const folder = join(dataDir, 'secrets');
+  const path = join(folder, name);
+  const existing = readSecret(path);
+  if (existing) return existing;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, randomBytes(SECRET_BYTES).toString('base64'), { mode: 0o600, flush: true });
+  try {
+    linkSync(draft, path); // fails when another process was first: then that secret counts
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readSecret(path)!;
+}
+
+function readSecret(path: string): Buffer | undefined {
+  try {
+    return Buffer.from(readFileSync(path, 'utf8'), 'base64');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import type { LogLevel } from '../common/logger.js';
+
+/** How sessions are verified; at least one of `jwksUrl` and `hs256Secret` is there. */
+export interface SessionSettings {
+  readonly jwksUrl?: URL;
+  readonly hs256Secret?: Buffer;
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly cookieName: string;
+}
+
+/** An S3 service. */
+export interface MinioSettings {
+  readonly endpoint: URL;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly bucket: string;
+  readonly region?: string;
+}
+
+/** Everything that can be set from outside, parsed, checked and frozen. Injected under this class. */
+export abstract class Settings {
+  abstract readonly production: boolean;
+  abstract readonly port: number;
+  abstract readonly host: string;
+  /** Where browsers and tools reach the service; no trailing slash. */
+  abstract readonly publicUrl: string;
+  abstract readonly dashboardUrl: string;
+  /** Where a browser without a session is sent; undefined when nothing is set and the development sign-in is off. */
+  abstract readonly signInUrl?: string;
+  /** Absolute path of the folder for everything that is kept on this machine. */
+  abstract readonly dataDir: string;
+  /** Undefined: the embedded PostgreSQL. */
+  abstract readonly databaseUrl?: string;
+  /** Undefined: files below {@link dataDir}. */
+  abstract readonly minio?: MinioSettings;
+  abstract readonly session: SessionSettings;
+  abstract readonly developmentSignIn: boolean;
+  /** AES-256 keys; the first one encrypts. */
+  abstract readonly encryptionKeys: readonly Buffer[];
+  abstract readonly adminToken?: string;
+  /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` is believed. */
+  abstract readonly trustProxy: readonly string[];
+  abstract readonly corsOrigins: readonly string[];
+  abstract readonly logLevel: LogLevel;
+  abstract readonly upstreamPrivateNetworks: 'allow' | 'deny';
+  abstract readonly deviceCodesPerMinute: number;
+  abstract readonly keyGraceSeconds: number;
+  abstract readonly proxyBodyLimitBytes: number;
+  abstract readonly upstreamConnectTimeoutMs: number;
+  abstract readonly upstreamFirstByteTimeoutMs: number;
+  abstract readonly upstreamResponseTimeoutMs: number;
+  abstract readonly upstreamIdleTimeoutMs: number;
+}
