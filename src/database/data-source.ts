@@ -1,0 +1,47 @@
+import { Logger } from '@nestjs/common';
+import pg from 'pg';
+import type { DataSourceOptions } from 'typeorm';
+import { migrations } from './migrations/index.js';
+import { SnakeCaseNaming } from './naming-strategy.js';
+
+/** Connections of one replica. Fewer than 10 starve 16 clients. */
+export const POOL_SIZE = 20;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** Above the longest time that a transaction may wait for object storage. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+
+// Ids fit into 15 digits, so that a number holds them; times leave PostgreSQL as the API shows them, and
+// rows of a list need no conversion. TypeORM makes a Date of such a text where an entity asks for one.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoTime);
+
+/** `2026-01-31 12:00:00.5+00` (sessions are in UTC) as `2026-01-31T12:00:00.500Z`. */
+function isoTime(text: string): string {
+  const fraction = text.slice(20, text.indexOf('+')).padEnd(3, '0');
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`;
+}
+
+/** What the service, the migration commands and the tests connect with. */
+export function dataSourceOptions(url: string): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url,
+    namingStrategy: new SnakeCaseNaming(),
+    migrations,
+    migrationsTableName: 'migrations',
+    migrationsTransactionMode: 'each',
+    poolSize: POOL_SIZE,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    installExtensions: false,
+    poolErrorHandler: (error: Error) =>
+      new Logger('Database').warn({ error: error.message }, 'idle connection lost'),
+    extra: {
+      options: '-c timezone=UTC',
+      keepAlive: true,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    },
+  };
+}

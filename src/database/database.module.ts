@@ -1,0 +1,36 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { dataSourceOptions } from './data-source.js';
+import { migrate } from './migrate.js';
+import { PreparedQueries } from './prepared.js';
+import { Transactions } from './transactions.js';
+
+/** The connection to PostgreSQL, migrated before anything else uses it. */
+@Module({})
+export class DatabaseModule {
+  static connect(url: string): DynamicModule {
+    return {
+      module: DatabaseModule,
+      global: true,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          useFactory: () => ({
+            ...dataSourceOptions(url),
+            autoLoadEntities: true,
+            retryAttempts: 5,
+            retryDelay: 1_000,
+          }),
+          dataSourceFactory: async (options) => {
+            const dataSource = await new DataSource(options!).initialize();
+            await migrate(dataSource);
+            return dataSource;
+          },
+        }),
+      ],
+      providers: [PreparedQueries, Transactions],
+      exports: [PreparedQueries, Transactions],
+    };
+  }
+}

@@ -1,0 +1,6 @@
+import { UsersAndOrganizations1763700000000 } from './1763700000000-users-and-organizations.js';
+import { Projects1763700100000 } from './1763700100000-projects.js';
+import { Documents1763700200000 } from './1763700200000-documents.js';
+
+/** All migrations, oldest first. */
+export const migrations = [UsersAndOrganizations1763700000000, Projects1763700100000, Documents1763700200000];

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import type { Pool, QueryResultRow } from 'pg';
+import { DataSource } from 'typeorm';
+
+/** A statement that PostgreSQL plans once a connection. The name must be its alone. */
+export interface PreparedStatement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * The hot reads, beside the ORM: named statements on the same pool, rows as they come. An entity costs some
+ * 5 µs a row more, which is most of the time of a list.
+ */
+@Injectable()
+export class PreparedQueries {
+  private readonly pool: Pool;
+
+  constructor(@InjectDataSource() dataSource: DataSource) {
+    this.pool = (dataSource.driver as unknown as { master: Pool }).master;
+  }
+
+  async rows<Row extends QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
+    const { rows } = await this.pool.query<Row>({ ...statement, values });
+    return rows;
+  }
+}
