@@ -1,0 +1,117 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, Repository } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { ObjectDeletion } from './object-deletion.entity.js';
+import { ObjectStore } from './object-store.js';
+
+/** How long an object may wait for the row that will point to it before it counts as left behind. */
+const RESERVATION = '1 hour';
+/** How long a request waits for objects to go that it has deleted; the sweep does what is left. */
+const PROMPT_REMOVAL_MS = 1_000;
+/** More than this is left to the sweep, so that no request is long for it. */
+const PROMPT_REMOVAL_KEYS = 100;
+const SWEEP_BATCH = 100;
+const PARALLEL_DELETIONS = 8;
+
+/**
+ * Objects that nothing points to, or soon will not. Notes are written in the transaction that makes an
+ * object superfluous, the objects go after it: a crash leaves a note, never an object that nobody knows of.
+ */
+@Injectable()
+export class DeletionQueue {
+  private readonly logger = new Logger(DeletionQueue.name);
+
+  constructor(
+    @InjectRepository(ObjectDeletion) private readonly deletions: Repository<ObjectDeletion>,
+    private readonly store: ObjectStore,
+  ) {}
+
+  /** Takes an id from the sequence and notes the object `<prefix><id>`, in one statement, before it is stored. */
+  async reserve(prefix: string, sequence: string): Promise<number> {
+    const rows = await this.deletions.query<{ key: string }[]>(
+      `INSERT INTO object_deletions (key, due_at)
+       SELECT $1 || nextval($2::regclass), now() + interval '${RESERVATION}' RETURNING key`,
+      [prefix, sequence],
+    );
+    return Number(rows[0]!.key.slice(prefix.length));
+  }
+
+  /**
+   * Ends a reservation in the transaction that makes the object wanted.
+   * @throws Error when the sweep already is at the object: the transaction must not go on
+   */
+  async keep(key: string, transaction: EntityManager): Promise<void> {
+    const { affected } = await transaction.delete(ObjectDeletion, { key, attempts: 0 });
+    if (affected !== 1) throw new Error('the reservation of an object has run out');
+  }
+
+  /** Notes the objects that a `SELECT` of keys names. Call {@link removePromptly} after the commit. */
+  async note(keys: readonly string[], transaction: EntityManager): Promise<void> {
+    await transaction.query(
+      `INSERT INTO object_deletions (key, due_at) SELECT unnest($1::text[]), now()
+       ON CONFLICT (key) DO UPDATE SET due_at = now()`,
+      [keys],
+    );
+  }
+
+  /** Deletes noted objects now, as far as that is quickly done. Never fails: the sweep tries again. */
+  async removePromptly(keys: readonly string[]): Promise<void> {
+    const signal = AbortSignal.timeout(PROMPT_REMOVAL_MS);
+    await this.remove(keys.slice(0, PROMPT_REMOVAL_KEYS), signal).catch((error: unknown) =>
+      this.report(error),
+    );
+  }
+
+  /**
+   * Deletes the objects whose time has come; several replicas share the work. A failed one comes up again
+   * after a time that doubles up to an hour.
+   * @returns how many are gone
+   */
+  async sweep(): Promise<number> {
+    let total = 0;
+    for (;;) {
+      const keys = await this.lease();
+      if (keys.length === 0) return total;
+      const gone = await this.remove(keys).catch((error: unknown) => this.report(error));
+      if (gone === undefined) return total;
+      total += gone;
+    }
+  }
+
+  /** Takes due notes for itself by moving their time; `attempts` ends a reservation, see {@link keep}. */
+  private async lease(): Promise<string[]> {
+    const [rows] = await this.deletions.query<[{ key: string }[], number]>(
+      `UPDATE object_deletions
+       SET attempts = attempts + 1, due_at = now() + least(interval '1 minute' * power(2, attempts), interval '1 hour')
+       WHERE key IN (
+         SELECT key FROM object_deletions WHERE due_at <= now() ORDER BY due_at LIMIT ${SWEEP_BATCH} FOR UPDATE SKIP LOCKED
+       ) RETURNING key`,
+    );
+    return rows.map(({ key }) => key);
+  }
+
+  /** Deletes the objects, then their notes. @throws StorageUnavailable when any could not be deleted */
+  private async remove(keys: readonly string[], signal?: AbortSignal): Promise<number> {
+    const gone: string[] = [];
+    const failures: unknown[] = [];
+    const waiting = [...keys];
+    const worker = async (): Promise<void> => {
+      for (let key = waiting.pop(); key !== undefined && failures.length === 0; key = waiting.pop()) {
+        const deleted = key;
+        await this.store.delete(deleted, signal).then(
+          () => gone.push(deleted),
+          (error: unknown) => failures.push(error),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL_DELETIONS }, worker));
+    if (gone.length > 0) await this.deletions.delete({ key: In(gone) });
+    if (failures.length > 0) throw failures[0];
+    return gone.length;
+  }
+
+  private report(error: unknown): undefined {
+    this.logger.warn({ reason: (error as Error).message }, 'objects are left for the next sweep');
+  }
+}

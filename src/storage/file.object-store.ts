@@ -1,0 +1,202 @@
+import type { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import type { Dirent } from 'node:fs';
+import { access, lstat, mkdir, open, opendir, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ObjectStore } from './object-store.js';
+
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+/** Never part of a key: those have no segments with a leading dot. */
+const TEMPORARY_FOLDER = '.tmp';
+/** Far longer than any put lasts, clocks that differ between replicas included. */
+const LEFTOVER_AGE_MS = 3_600_000;
+const LIST_BUFFER_ENTRIES = 1_024;
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, W_OK } = constants;
+
+/**
+ * Objects as files below a root folder; the key is the path. What has been stored survives a crash of the machine,
+ * and nothing below the root that is a link is followed.
+ */
+export class FileObjectStore extends ObjectStore {
+  /** @param root absolute path; {@link prepare} makes the folder */
+  constructor(
+    private readonly root: string,
+    timeoutMs?: number,
+  ) {
+    super(timeoutMs);
+  }
+
+  protected override async putObject(key: string, body: Buffer, signal: AbortSignal): Promise<void> {
+    await this.assertPrepared();
+    const folder = await this.makeFoldersOf(key);
+    const temporary = join(this.root, TEMPORARY_FOLDER, randomUUID());
+    try {
+      await writeDurably(temporary, body, signal);
+      signal.throwIfAborted(); // who called has been told that it failed
+      await rename(temporary, join(this.root, key));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await syncFolder(folder);
+  }
+
+  protected override async getObject(key: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    const folder = await this.folderOf(key);
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
+    const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+    const file = folder && (await unlessAbsent(open(join(this.root, key), flags)));
+    if (!file) {
+      await this.assertPrepared();
+      return undefined;
+    }
+    try {
+      const stat = await file.stat();
+      if (stat.isDirectory()) return undefined;
+      if (!stat.isFile()) throw new Error(`${key} is not a file`);
+      return await file.readFile({ signal });
+    } finally {
+      await file.close();
+    }
+  }
+
+  protected override async deleteObject(key: string, signal: AbortSignal): Promise<void> {
+    const folder = await this.folderOf(key);
+    signal.throwIfAborted();
+    const removed = folder && (await unlessAbsent(unlink(join(this.root, key)).then(() => true)));
+    if (removed) await syncFolder(folder);
+    else await this.assertPrepared();
+  }
+
+  protected override async *listObjects(prefix: string, signal: AbortSignal): AsyncIterable<string> {
+    await this.assertPrepared();
+    const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+    if (await this.folderOf(folder)) yield* this.walk(folder, prefix, signal);
+  }
+
+  protected override async checkStore(): Promise<void> {
+    await this.assertPrepared();
+    await access(join(this.root, TEMPORARY_FOLDER), W_OK); // a file system with a bad disk turns read-only
+  }
+
+  protected override async prepareStore(signal: AbortSignal): Promise<void> {
+    const firstMade = await mkdir(this.root, { recursive: true, mode: FOLDER_MODE });
+    if (firstMade !== undefined) await syncFolder(dirname(firstMade));
+    if (await makeFolder(join(this.root, TEMPORARY_FOLDER))) await syncFolder(this.root);
+    await this.assertPrepared();
+    await this.removeLeftovers(signal);
+  }
+
+  /**
+   * Without this, the empty mount point of a volume that is gone would pass for an empty store, and
+   * deletions for done.
+   * @throws Error when {@link prepare} never ran on what is at the root now
+   */
+  private async assertPrepared(): Promise<void> {
+    await assertFolder(join(this.root, TEMPORARY_FOLDER));
+  }
+
+  /** The folder that the key's file is in; undefined when it does not exist. @throws Error when a link leads there */
+  private async folderOf(key: string): Promise<string | undefined> {
+    let folder = this.root;
+    for (const segment of key.split('/').slice(0, -1)) {
+      folder = join(folder, segment);
+      const stat = await unlessAbsent(lstat(folder));
+      if (!stat || stat.isFile()) return undefined;
+      if (!stat.isDirectory()) throw new Error(`${folder} is not a folder`);
+    }
+    return folder;
+  }
+
+  /** As {@link folderOf}, making what is missing; one by one, as a recursive mkdir would follow links. */
+  private async makeFoldersOf(key: string): Promise<string> {
+    let folder = this.root;
+    for (const segment of key.split('/').slice(0, -1)) {
+      const parent = folder;
+      folder = join(parent, segment);
+      if (await makeFolder(folder)) await syncFolder(parent);
+      await assertFolder(folder);
+    }
+    return folder;
+  }
+
+  /** The keys below `folder` ('' or ending in a slash) that begin with `prefix`. */
+  private async *walk(folder: string, prefix: string, signal: AbortSignal): AsyncGenerator<string> {
+    for await (const entry of entriesOf(join(this.root, folder))) {
+      signal.throwIfAborted();
+      const key = folder + entry.name;
+      if (entry.isFile() && key.startsWith(prefix)) yield key;
+      const mayHold = entry.isDirectory() && entry.name !== TEMPORARY_FOLDER && `${key}/`.startsWith(prefix);
+      if (mayHold) yield* this.walk(`${key}/`, prefix, signal);
+    }
+  }
+
+  /** Removes what processes that were killed in the middle of a put have left behind. */
+  private async removeLeftovers(signal: AbortSignal): Promise<void> {
+    const folder = join(this.root, TEMPORARY_FOLDER);
+    for (const name of await readdir(folder)) {
+      signal.throwIfAborted();
+      const path = join(folder, name);
+      const stat = await unlessAbsent(lstat(path)); // another replica may be at it too
+      const old = stat !== undefined && Date.now() - stat.mtimeMs > LEFTOVER_AGE_MS;
+      if (old && !stat.isDirectory()) await rm(path, { force: true });
+    }
+  }
+}
+
+async function writeDurably(path: string, body: Buffer, signal: AbortSignal): Promise<void> {
+  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
+  try {
+    await file.writeFile(body, { signal });
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes renames, new and removed entries of a folder survive a crash of the machine. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, O_RDONLY | O_DIRECTORY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Whether the folder had to be made. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: FOLDER_MODE });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function assertFolder(path: string): Promise<void> {
+  if (!(await lstat(path)).isDirectory()) throw new Error(`${path} is not a folder`);
+}
+
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  const entries = await unlessAbsent(opendir(folder, { bufferSize: LIST_BUFFER_ENTRIES }));
+  if (entries) yield* entries;
+}
+
+/** Undefined when the path names no file: nothing is there, a part of it is a file, or all of it is a folder. */
+async function unlessAbsent<T>(operation: Promise<T>): Promise<T | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}

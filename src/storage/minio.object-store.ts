@@ -1,0 +1,117 @@
+import { Buffer } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { Client } from 'minio';
+import type { ClientOptions } from 'minio';
+import type { MinioSettings } from '../config/settings.js';
+import { ObjectStore } from './object-store.js';
+import { S3Transport } from './s3-transport.js';
+
+/** Given, so that the client does not ask the store for the bucket's region first. */
+const DEFAULT_REGION = 'us-east-1';
+const LIST_PAGE_KEYS = 1_000;
+
+/** Objects in a bucket of MinIO or another S3 service. */
+export class MinioObjectStore extends ObjectStore {
+  private readonly transport: S3Transport;
+  private readonly client: Client;
+  private readonly bucket: string;
+  private readonly region: string;
+
+  constructor(settings: MinioSettings, timeoutMs?: number) {
+    super(timeoutMs);
+    this.bucket = settings.bucket;
+    this.region = settings.region ?? DEFAULT_REGION;
+    this.transport = new S3Transport(settings.endpoint.protocol === 'https:');
+    this.client = new Client(clientOptions(settings, this.region, this.transport));
+  }
+
+  protected override async putObject(key: string, body: Buffer, signal: AbortSignal): Promise<void> {
+    await this.transport.run(signal, () => this.client.putObject(this.bucket, key, body, body.length));
+  }
+
+  protected override async getObject(key: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    try {
+      const answer = await this.transport.run(signal, () => this.client.getObject(this.bucket, key));
+      return await readWhole(answer as IncomingMessage);
+    } catch (error) {
+      if (codeOf(error) === 'NoSuchKey') return undefined;
+      throw error;
+    }
+  }
+
+  protected override async deleteObject(key: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.transport.run(signal, () => this.client.removeObject(this.bucket, key));
+    } catch (error) {
+      // S3 and MinIO answer 204 for a key that is absent, some of their likes do not.
+      if (codeOf(error) !== 'NoSuchKey') throw error;
+    }
+  }
+
+  /** Continues after the last key, not by the store's token: the client takes a token of digits for a number. */
+  protected override async *listObjects(prefix: string, signal: AbortSignal): AsyncIterable<string> {
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const { keys, isTruncated } = await this.listPage(prefix, after, signal);
+      yield* keys;
+      after = isTruncated ? keys.at(-1) : undefined;
+    }
+  }
+
+  protected override async checkStore(signal: AbortSignal): Promise<void> {
+    if (!(await this.bucketExists(signal))) throw new Error('the bucket does not exist');
+  }
+
+  protected override async prepareStore(signal: AbortSignal): Promise<void> {
+    if (await this.bucketExists(signal)) return;
+    try {
+      await this.transport.run(signal, () => this.client.makeBucket(this.bucket, this.region));
+    } catch (error) {
+      // Another replica may have been faster; services name that differently.
+      if (!(await this.bucketExists(signal))) throw error;
+    }
+  }
+
+  private bucketExists(signal: AbortSignal): Promise<boolean> {
+    return this.transport.run(signal, () => this.client.bucketExists(this.bucket));
+  }
+
+  private async listPage(prefix: string, after: string, signal: AbortSignal) {
+    const { objects, isTruncated } = await this.transport.run(signal, () =>
+      this.client.listObjectsV2Query(this.bucket, prefix, '', '', LIST_PAGE_KEYS, after),
+    );
+    return { keys: objects.flatMap(({ name }) => name ?? []), isTruncated };
+  }
+}
+
+function clientOptions(settings: MinioSettings, region: string, transport: S3Transport): ClientOptions {
+  const { hostname, port, protocol } = settings.endpoint;
+  const request = transport.request.bind(transport) as NonNullable<ClientOptions['transport']>['request'];
+  return {
+    endPoint: hostname.replace(/^\[|\]$/g, ''), // without the brackets of an IPv6 address
+    port: port === '' ? undefined : Number(port),
+    useSSL: protocol === 'https:',
+    accessKey: settings.accessKey,
+    secretKey: settings.secretKey,
+    region,
+    pathStyle: true,
+    transport: { request },
+    transportAgent: transport.agent,
+    // Its waits between tries know no deadline, and it reports them on the console.
+    retryOptions: { disableRetry: true },
+  };
+}
+
+/** The body of an answer. @throws Error when the connection ended before the body did */
+async function readWhole(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const { 'content-length': length, 'transfer-encoding': encoding } = answer.headers;
+  const delimited = length === undefined ? encoding !== undefined : Number(length) === body.length;
+  if (!answer.complete || !delimited) throw new Error(`the answer ended after ${body.length} bytes`);
+  return body;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string }).code;
+}
