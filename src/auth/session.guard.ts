@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import type { Request } from 'express';
+import { IdentityProviderUnavailable, NoValidSession } from './auth.errors.js';
+import { IS_PUBLIC } from './public.decorator.js';
+import { SESSION_STRATEGY } from './session.strategy.js';
+import { SessionsService } from './sessions.service.js';
+import type { VerifiedSession } from './session-verifier.js';
+
+const BEARER = /^Bearer +(\S+)$/i;
+
+/** Closed by default: lets a request pass when its route is {@link Public} or it carries a valid session. */
+@Injectable()
+export class SessionGuard extends AuthGuard(SESSION_STRATEGY) {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly sessions: SessionsService,
+  ) {
+    super();
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (this.reflector.getAllAndOverride<boolean>(IS_PUBLIC, [context.getHandler(), context.getClass()]))
+      return true;
+    const request = context.switchToHttp().getRequest<Request>();
+    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    if (token === undefined) throw new NoValidSession();
+    const known = this.sessions.recall(token);
+    if (known) {
+      request.user = known;
+      return true;
+    }
+    await super.canActivate(context);
+    request.user = await this.sessions.begin(token, request.user as unknown as VerifiedSession);
+    return true;
+  }
+
+  override handleRequest<T>(error: unknown, session: T, info: unknown): T {
+    if (info instanceof IdentityProviderUnavailable) throw info;
+    if (error || !session) throw new NoValidSession();
+    return session;
+  }
+}

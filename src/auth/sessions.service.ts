@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { CLOCK_LEEWAY_SECONDS, SessionVerifier } from './session-verifier.js';
+import type { VerifiedSession } from './session-verifier.js';
+import type { SessionUser } from './session-user.js';
+import { UsersService } from './users.service.js';
+
+const CACHED_SESSIONS = 10_000;
+/** How long a verified token is believed without another look at keys and user. */
+const CACHE_TTL_MS = 60_000;
+
+/** Turns tokens into users, and remembers for a minute which token was whose. */
+@Injectable()
+export class SessionsService {
+  private readonly cache = new LRUCache<string, VerifiedSession>({ max: CACHED_SESSIONS, ttl: CACHE_TTL_MS });
+
+  constructor(
+    private readonly verifier: SessionVerifier,
+    private readonly users: UsersService,
+  ) {}
+
+  /** The user of a token that was verified within the last minute and has not expired since. */
+  recall(token: string): SessionUser | undefined {
+    const session = this.cache.get(token);
+    return session && Date.now() / 1_000 < session.expiresAt + CLOCK_LEEWAY_SECONDS
+      ? session.user
+      : undefined;
+  }
+
+  /** Records the user of a token that was just verified. */
+  async begin(token: string, session: VerifiedSession): Promise<SessionUser> {
+    await this.users.signIn(session.user);
+    this.cache.set(token, session);
+    return session.user;
+  }
+
+  /** The user of any token. @throws NoValidSession @throws IdentityProviderUnavailable */
+  async resolve(token: string): Promise<SessionUser> {
+    return this.recall(token) ?? this.begin(token, await this.verifier.verify(token));
+  }
+}
