@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { ObjectStore } from '../storage/object-store.js';
+import { bodyKey, sha256 } from './document-with-content.js';
+import type { Body } from './document-with-content.js';
+import type { Document } from './document.entity.js';
+import { BodyLost } from './documents.errors.js';
+
+/** The bodies of documents in object storage. */
+@Injectable()
+export class DocumentBodies {
+  constructor(private readonly store: ObjectStore) {}
+
+  async put(documentId: number, { bytes }: Body, deadline?: AbortSignal): Promise<void> {
+    await this.store.put(bodyKey(documentId), bytes, deadline);
+  }
+
+  /** The body of this row; undefined when what is stored now is not that. */
+  async matching(document: Document): Promise<string | undefined> {
+    const bytes = await this.store.get(bodyKey(document.id));
+    return bytes && sha256(bytes).equals(document.bodySha256) ? bytes.toString('utf8') : undefined;
+  }
+
+  /** What is stored now, whichever row it belongs to. @throws BodyLost when there is none */
+  async current(documentId: number, deadline?: AbortSignal): Promise<Buffer> {
+    const bytes = await this.store.get(bodyKey(documentId), deadline);
+    if (!bytes) throw new BodyLost(documentId, 'missing');
+    return bytes;
+  }
+}

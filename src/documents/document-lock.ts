@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { STORAGE_TIMEOUT_MS } from '../storage/object-store.js';
+import { StorageGate } from '../storage/storage-gate.js';
+
+/** The connection that holds the lock of one document. */
+export interface LockedDocument {
+  readonly manager: EntityManager;
+  /** When all waiting for object storage has to end, the wait for the lock included. */
+  readonly deadline: AbortSignal;
+  /** Runs `work`, which uses the `manager`, in a transaction. */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * One writer of a document at a time, on all replicas, also across several transactions of that writer: an
+ * advisory lock of its connection, which PostgreSQL lets go when the process dies. Who holds it may wait for
+ * object storage, and so passes the gate first.
+ */
+@Injectable()
+export class DocumentLock {
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly gate: StorageGate,
+  ) {}
+
+  /** @throws StorageUnavailable when it takes too long to get past the writers who wait for the storage */
+  run<T>(documentId: number, work: (locked: LockedDocument) => Promise<T>): Promise<T> {
+    const deadline = AbortSignal.timeout(STORAGE_TIMEOUT_MS);
+    return this.gate.run(async () => {
+      const connection = this.dataSource.createQueryRunner();
+      const { manager } = connection;
+      const transaction = async <R>(inner: () => Promise<R>): Promise<R> => {
+        await connection.startTransaction();
+        try {
+          const result = await inner();
+          await connection.commitTransaction();
+          return result;
+        } catch (error) {
+          await connection.rollbackTransaction().catch(() => undefined); // the first error is the one to tell
+          throw error;
+        }
+      };
+      try {
+        await connection.query('SELECT pg_advisory_lock($1::bigint)', [documentId]);
+        return await work({ manager, deadline, transaction });
+      } finally {
+        await connection.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
+        await connection.release();
+      }
+    });
+  }
+
+  /** {@link run} with all of the work in one transaction. */
+  transaction<T>(documentId: number, work: (locked: LockedDocument) => Promise<T>): Promise<T> {
+    return this.run(documentId, (locked) => locked.transaction(() => work(locked)));
+  }
+}

@@ -1,0 +1,92 @@
+import {
+  Delete,
+  Get,
+  Headers,
+  HttpCode,
+  HttpStatus,
+  Param,
+  ParseIntPipe,
+  Post,
+  Put,
+  Res,
+} from '@nestjs/common';
+import type { Response } from 'express';
+import { notModified } from '../common/conditional.js';
+import { JsonBody } from '../common/json-body.js';
+import { AdminOnly, OwnedController, Scope } from '../organizations/owner-scope.js';
+import type { OwnerScope } from '../organizations/owner-scope.js';
+import { entityTag } from './document-with-content.js';
+import type { DocumentWithContent } from './document-with-content.js';
+import { DocumentsService } from './documents.service.js';
+import { CreateDocumentDto, UpdateDocumentDto } from './dto/document.requests.js';
+import { DocumentListResponse, DocumentResponse } from './dto/document.response.js';
+
+@OwnedController('projects/:projectId/documents')
+export class DocumentsController {
+  constructor(private readonly documents: DocumentsService) {}
+
+  @Get()
+  async list(
+    @Scope() scope: OwnerScope,
+    @Param('projectId', ParseIntPipe) projectId: number,
+  ): Promise<DocumentListResponse> {
+    return { documents: await this.documents.list(scope, projectId) };
+  }
+
+  @AdminOnly('create documents')
+  @Post()
+  async create(
+    @Scope() scope: OwnerScope,
+    @Param('projectId', ParseIntPipe) projectId: number,
+    @JsonBody() body: CreateDocumentDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<DocumentResponse> {
+    return present(await this.documents.create(scope, projectId, body), response);
+  }
+
+  @Get(':documentId')
+  async get(
+    @Scope() scope: OwnerScope,
+    @Param('projectId', ParseIntPipe) projectId: number,
+    @Param('documentId', ParseIntPipe) id: number,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<DocumentResponse | undefined> {
+    const row = await this.documents.get(scope, projectId, id);
+    if (notModified(ifNoneMatch, entityTag(row))) {
+      response.status(HttpStatus.NOT_MODIFIED).set('ETag', entityTag(row));
+      return undefined;
+    }
+    return present(await this.documents.withContent(scope, row), response);
+  }
+
+  @AdminOnly('update documents')
+  @Put(':documentId')
+  async update(
+    @Scope() scope: OwnerScope,
+    @Param('projectId', ParseIntPipe) projectId: number,
+    @Param('documentId', ParseIntPipe) id: number,
+    @Headers('if-match') ifMatch: string | undefined,
+    @JsonBody() body: UpdateDocumentDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<DocumentResponse> {
+    return present(await this.documents.update(scope, { projectId, id, ifMatch }, body), response);
+  }
+
+  @AdminOnly('delete documents')
+  @HttpCode(HttpStatus.NO_CONTENT)
+  @Delete(':documentId')
+  async delete(
+    @Scope() scope: OwnerScope,
+    @Param('projectId', ParseIntPipe) projectId: number,
+    @Param('documentId', ParseIntPipe) id: number,
+    @Headers('if-match') ifMatch: string | undefined,
+  ): Promise<void> {
+    await this.documents.delete(scope, { projectId, id, ifMatch });
+  }
+}
+
+function present(document: DocumentWithContent, response: Response): DocumentResponse {
+  response.set('ETag', entityTag(document.document));
+  return DocumentResponse.from(document);
+}
