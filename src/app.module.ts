@@ -1,0 +1,46 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { ScheduleModule } from '@nestjs/schedule';
+import { AuthModule } from './auth/auth.module.js';
+import { SessionGuard } from './auth/session.guard.js';
+import { ErrorFilter } from './common/error.filter.js';
+import { ConfigModule } from './config/config.module.js';
+import type { Settings } from './config/settings.js';
+import { DatabaseModule } from './database/database.module.js';
+import { DevSignInModule } from './dev-sign-in/dev-sign-in.module.js';
+import { DocumentsModule } from './documents/documents.module.js';
+import { HealthModule } from './health/health.module.js';
+import { OrganizationsModule } from './organizations/organizations.module.js';
+import { OwnerScopeGuard } from './organizations/owner-scope.guard.js';
+import { ProjectsModule } from './projects/projects.module.js';
+import { UnknownRouteModule } from './unknown-route.module.js';
+
+/** The table of contents. */
+@Module({
+  providers: [
+    { provide: APP_GUARD, useExisting: SessionGuard }, // who is it?
+    { provide: APP_GUARD, useExisting: OwnerScopeGuard }, // on whose behalf, and may they?
+    { provide: APP_FILTER, useClass: ErrorFilter },
+  ],
+})
+export class AppModule {
+  /** @param databaseUrl of the PostgreSQL that the settings name, or of the embedded one */
+  static with(settings: Settings, databaseUrl: string): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.with(settings),
+        DatabaseModule.connect(databaseUrl),
+        ScheduleModule.forRoot(),
+        AuthModule,
+        OrganizationsModule,
+        ProjectsModule,
+        DocumentsModule,
+        HealthModule,
+        ...(settings.developmentSignIn ? [DevSignInModule] : []),
+        UnknownRouteModule, // last: it answers everything
+      ],
+    };
+  }
+}

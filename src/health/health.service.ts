@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { BeforeApplicationShutdown } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { ObjectStore } from '../storage/object-store.js';
+
+const CHECK_TIMEOUT_MS = 3_000;
+
+export interface Readiness {
+  status: 'ok' | 'unavailable' | 'shutting down';
+  checks: { database: CheckResult; object_storage: CheckResult };
+}
+
+type CheckResult = 'ok' | 'failed';
+
+/** Whether this replica should get requests. */
+@Injectable()
+export class HealthService implements BeforeApplicationShutdown {
+  private shuttingDown = false;
+
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly store: ObjectStore,
+  ) {}
+
+  beforeApplicationShutdown(): void {
+    this.shuttingDown = true;
+  }
+
+  async check(): Promise<Readiness> {
+    const [database, storage] = await Promise.all([
+      outcome(this.dataSource.query('SELECT 1')),
+      outcome(this.store.check()),
+    ]);
+    const healthy = database === 'ok' && storage === 'ok';
+    const status = this.shuttingDown ? 'shutting down' : healthy ? 'ok' : 'unavailable';
+    return { status, checks: { database, object_storage: storage } };
+  }
+}
+
+/** A check that takes long has failed, though what it waits for may still end later. */
+async function outcome(check: Promise<unknown>): Promise<CheckResult> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<CheckResult>((resolve) => {
+    timer = setTimeout(() => resolve('failed'), CHECK_TIMEOUT_MS);
+  });
+  const result = check.then(
+    () => 'ok' as const,
+    () => 'failed' as const,
+  );
+  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,81 @@
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { SettingsError } from './config/environment.js';
+import { parseSettings } from './config/parse-settings.js';
+import type { Settings } from './config/settings.js';
+import { startEmbeddedPostgres } from './database/embedded/embedded-postgres.js';
+import { setupApp } from './setup-app.js';
+
+/** How long requests may take to finish once the process was asked to stop. */
+const DRAIN_TIMEOUT_MS = 30_000;
+
+async function main(): Promise<void> {
+  const settings = parseSettings(process.env);
+  const embedded =
+    settings.databaseUrl === undefined
+      ? await startEmbeddedPostgres({ dataDir: settings.dataDir })
+      : undefined;
+  try {
+    const app = await setupApp(settings, settings.databaseUrl ?? embedded!.url);
+    await app.listen(settings.port, settings.host);
+    process.stdout.write(greeting(app, settings));
+    await stopSignal();
+    await drain(app);
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+/** What is running where, for whoever has just started it. */
+function greeting(app: NestExpressApplication, settings: Settings): string {
+  const { address, port } = app.getHttpServer().address() as AddressInfo;
+  const lines = [
+    ['listening on', `${address}:${port}`],
+    ['API', settings.publicUrl],
+    ['docs', `${settings.publicUrl}/docs`],
+    [
+      'sign-in',
+      settings.developmentSignIn
+        ? `${settings.publicUrl}/dev/sign-in (development)`
+        : 'by the identity provider',
+    ],
+    ['database', settings.databaseUrl ? 'the PostgreSQL of DATABASE_URL' : 'embedded PostgreSQL'],
+    [
+      'documents',
+      settings.minio ? `${settings.minio.endpoint.origin}, bucket ${settings.minio.bucket}` : 'files',
+    ],
+    ['data folder', settings.dataDir],
+  ];
+  const rows = lines.map(([name, value]) => `  ${name!.padEnd(14)}${value}`).join('\n');
+  return `\nmintkeep is running\n\n${rows}\n\nCtrl-C stops it.\n\n`;
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+  });
+}
+
+/** Stops accepting, lets running requests finish, and cuts off what does not in time. */
+async function drain(app: NestExpressApplication): Promise<void> {
+  const cutOff = setTimeout(() => app.getHttpServer().closeAllConnections(), DRAIN_TIMEOUT_MS);
+  await app.close();
+  clearTimeout(cutOff);
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${reasonOf(error)}\n`);
+    process.exit(1);
+  },
+);
+
+/** One line for each setting, or one for what else is in the way; where it came from only for who debugs. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SettingsError) return error.message;
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  return `mintkeep cannot start: ${process.env.LOG_LEVEL === 'debug' ? stack : message}`;
+}
