@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import supertest from 'supertest';
+import { parseSettings } from '../../src/config/parse-settings.js';
+import { setupApp } from '../../src/setup-app.js';
+import { createDatabase } from './database.js';
+import type { TestDatabase } from './database.js';
+import { SESSION_SECRET, sessionFor } from './sessions.js';
+
+/** The service on a database and a data folder of its own, listening on a free port. */
+export interface TestApp {
+  readonly app: NestExpressApplication;
+  readonly database: TestDatabase;
+  readonly dataDir: string;
+  /** `http://127.0.0.1:port` */
+  readonly url: string;
+  /** Requests without a session. */
+  readonly anonymous: ReturnType<typeof supertest.agent>;
+  /** Requests of a user, who is made on first use. */
+  as(user: string): Promise<ReturnType<typeof supertest.agent>>;
+  close(): Promise<void>;
+}
+
+/** @param variables environment variables beside the usual ones */
+export async function startApp(variables: NodeJS.ProcessEnv = {}): Promise<TestApp> {
+  const database = await createDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-data-'));
+  const app = await setupApp(
+    parseSettings({ ...testVariables(database.url, dataDir), ...variables }),
+    database.url,
+  );
+  await app.listen(0, '127.0.0.1');
+  const server = app.getHttpServer();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    app,
+    database,
+    dataDir,
+    url,
+    anonymous: supertest.agent(url),
+    as: async (user) => supertest.agent(url).set('Authorization', `Bearer ${await sessionFor(user)}`),
+    close: async () => {
+      server.closeAllConnections();
+      await app.close();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The settings that make a service of a test's database and folder. */
+export function testVariables(databaseUrl: string, dataDir: string): NodeJS.ProcessEnv {
+  return {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    SESSION_JWT_SECRET: SESSION_SECRET,
+    ENCRYPTION_KEYS: Buffer.alloc(32, 1).toString('base64'),
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+  };
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+/** A database of its own, with the schema and nothing in it. */
+export interface TestDatabase {
+  readonly url: string;
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  drop(): Promise<void>;
+}
+
+/** Clones the migrated template of the run (or makes an empty database), in some 50 ms. */
+export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
+  const template = new URL(process.env.TEST_DATABASE_URL!);
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const source = empty ? 'template0' : template.pathname.slice(1);
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${source}`);
+  const url = new URL(template);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: 4, options: '-c timezone=UTC' });
+  pool.on('error', () => undefined); // tests cut connections on purpose
+  return {
+    url: url.href,
+    query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
+      (await pool.query<Row>(text, values)).rows,
+    drop: async () => {
+      await pool.end();
+      await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function administer(statement: string): Promise<void> {
+  const url = new URL(process.env.TEST_DATABASE_URL!);
+  url.pathname = '/postgres';
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
