@@ -12,6 +12,7 @@ const DRAIN_TIMEOUT_MS = 30_000;
 
 async function main(): Promise<void> {
   const settings = parseSettings(process.env);
+  const stop = stopSignal(); // from here on: a start that is interrupted stops what it has started
   const embedded =
     settings.databaseUrl === undefined
       ? await startEmbeddedPostgres({ dataDir: settings.dataDir })
@@ -20,7 +21,7 @@ async function main(): Promise<void> {
     const app = await setupApp(settings, settings.databaseUrl ?? embedded!.url);
     await app.listen(settings.port, settings.host);
     process.stdout.write(greeting(app, settings));
-    await stopSignal();
+    await stop;
     await drain(app);
   } finally {
     await embedded?.stop();

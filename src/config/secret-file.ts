@@ -13,6 +13,7 @@ export function loadOrCreateSecret(dataDir: string, name: string): Buffer {
   const path = join(folder, name);
   const existing = readSecret(path);
   if (existing) return existing;
+  mkdirSync(dataDir, { recursive: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, randomBytes(SECRET_BYTES).toString('base64'), { mode: 0o600, flush: true });
