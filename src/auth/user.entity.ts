@@ -11,6 +11,10 @@ export class User {
   @Column({ type: 'text' })
   email: string;
 
+  /** What addresses are compared by, see {@link emailKey}. */
+  @Column({ type: 'text' })
+  emailKey: string;
+
   @CreatedAt()
   createdAt: string;
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Not, Repository } from 'typeorm';
+import { emailKey } from '../common/text.js';
 import { Transactions } from '../database/transactions.js';
 import type { SessionUser } from './session-user.js';
 import { User } from './user.entity.js';
@@ -33,7 +34,7 @@ export class UsersService {
         .createQueryBuilder()
         .insert()
         .into(User)
-        .values({ id, email })
+        .values({ id, email, emailKey: emailKey(email) })
         .orIgnore()
         .returning('id')
         .execute();
@@ -43,6 +44,6 @@ export class UsersService {
   }
 
   private async changeEmail({ id, email }: SessionUser): Promise<void> {
-    await this.users.update({ id, email: Not(email) }, { email });
+    await this.users.update({ id, email: Not(email) }, { email, emailKey: emailKey(email) });
   }
 }

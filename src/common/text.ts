@@ -16,3 +16,8 @@ export function codePoints(text: string): number {
   for (const _ of text) count++;
   return count;
 }
+
+/** What e-mail addresses are compared by: trimmed, and case does not count. */
+export function emailKey(email: string): string {
+  return trimUnicode(email).toLowerCase();
+}

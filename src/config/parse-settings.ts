@@ -3,7 +3,7 @@ import { LOG_LEVELS } from '../common/logger.js';
 import { Environment } from './environment.js';
 import { parseMinio } from './parse-minio.js';
 import { loadOrCreateSecret } from './secret-file.js';
-import type { SessionSettings, Settings } from './settings.js';
+import type { SessionSettings, Settings, SmtpSettings } from './settings.js';
 
 const ENCRYPTION_KEY_BYTES = 32;
 const SESSION_SECRET_MIN_BYTES = 32;
@@ -68,11 +68,23 @@ function parseAddresses(env: Environment, { developmentSignIn }: Situation) {
 
 function parseOperations(env: Environment) {
   return {
+    smtp: parseSmtp(env),
     adminToken: env.text('ADMIN_TOKEN'),
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     deviceCodesPerMinute: env.integer('DEVICE_CODES_PER_MINUTE', 60, 1, 1_000_000),
     keyGraceSeconds: env.integer('KEY_GRACE_SECONDS', 60, 0, 86_400),
   };
+}
+
+function parseSmtp(env: Environment): SmtpSettings | undefined {
+  const url = env.url('SMTP_URL', ['smtp:', 'smtps:']);
+  if (!env.has('SMTP_URL')) {
+    if (env.has('MAIL_FROM')) env.wrong('MAIL_FROM', 'is set, but SMTP_URL is not');
+    return undefined;
+  }
+  const from = env.required('MAIL_FROM', 'with SMTP_URL');
+  if (from !== undefined && !/^[^@\r\n]+@[^@\r\n]+$/.test(from)) env.wrong('MAIL_FROM', 'must be an address');
+  return url && from !== undefined ? { url: url.href, from } : undefined;
 }
 
 function parseUpstreamLimits(env: Environment, { local }: Situation) {

@@ -18,6 +18,14 @@ export interface MinioSettings {
   readonly region?: string;
 }
 
+/** Where mails are handed in. */
+export interface SmtpSettings {
+  /** `smtp:` (with STARTTLS where offered) or `smtps:`, with user and password where needed. */
+  readonly url: string;
+  /** The sender's address, with or without a name. */
+  readonly from: string;
+}
+
 /** Everything that can be set from outside, parsed, checked and frozen. Injected under this class. */
 export abstract class Settings {
   abstract readonly production: boolean;
@@ -38,6 +46,8 @@ export abstract class Settings {
   abstract readonly developmentSignIn: boolean;
   /** AES-256 keys; the first one encrypts. */
   abstract readonly encryptionKeys: readonly Buffer[];
+  /** Undefined: invitations are not sent by mail. */
+  abstract readonly smtp?: SmtpSettings;
   abstract readonly adminToken?: string;
   /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` is believed. */
   abstract readonly trustProxy: readonly string[];

@@ -9,6 +9,7 @@ export class UsersAndOrganizations1763700000000 implements MigrationInterface {
       CREATE TABLE users (
         id text CONSTRAINT users_pkey PRIMARY KEY,
         email text NOT NULL,
+        email_key text NOT NULL,
         created_at timestamptz(3) NOT NULL DEFAULT now(),
         updated_at timestamptz(3) NOT NULL DEFAULT now()
       );

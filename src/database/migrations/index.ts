@@ -1,6 +1,14 @@
 import { UsersAndOrganizations1763700000000 } from './1763700000000-users-and-organizations.js';
 import { Projects1763700100000 } from './1763700100000-projects.js';
 import { Documents1763700200000 } from './1763700200000-documents.js';
+import { Teams1763800000000 } from './1763800000000-teams.js';
+import { Invitations1763800100000 } from './1763800100000-invitations.js';
 
 /** All migrations, oldest first. */
-export const migrations = [UsersAndOrganizations1763700000000, Projects1763700100000, Documents1763700200000];
+export const migrations = [
+  UsersAndOrganizations1763700000000,
+  Projects1763700100000,
+  Documents1763700200000,
+  Teams1763800000000,
+  Invitations1763800100000,
+];
