@@ -10,7 +10,7 @@ import { isRefused, lockNotAvailable, violatesForeignKey } from '../database/con
 import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
-import { ProjectDeleting, ProjectsService } from '../projects/projects.service.js';
+import { ProjectsDeleting, ProjectsService } from '../projects/projects.service.js';
 import { DeletionQueue } from '../storage/deletion-queue.js';
 import { DocumentBodies } from './document-bodies.js';
 import { DocumentLock } from './document-lock.js';
@@ -32,6 +32,15 @@ const LIST = {
          FROM documents WHERE project_id = $1 AND organization_id = $2 ORDER BY id`,
 };
 
+/** A row as the entity has it. */
+const GET = {
+  name: 'documents.get',
+  text: `SELECT id, organization_id AS "organizationId", project_id AS "projectId", title, slug,
+           body_sha256 AS "bodySha256", body_size AS "bodySize", version,
+           created_at AS "createdAt", updated_at AS "updatedAt"
+         FROM documents WHERE id = $1 AND project_id = $2 AND organization_id = $3`,
+};
+
 /** Documents of a project. What belongs to another owner, or to another project, does not exist. */
 @Injectable()
 export class DocumentsService implements OnModuleInit {
@@ -50,9 +59,7 @@ export class DocumentsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.transactions.on(ProjectDeleting, ({ projectId }, transaction) =>
-      this.release(projectId, transaction),
-    );
+    this.transactions.on(ProjectsDeleting, ({ which }, transaction) => this.release(which, transaction));
   }
 
   /** Without their bodies. @throws NotFound when there is no such project */
@@ -64,8 +71,7 @@ export class DocumentsService implements OnModuleInit {
 
   /** The row alone. @throws NotFound */
   async get(scope: OwnerScope, projectId: number, id: number): Promise<Document> {
-    const { organizationId } = scope;
-    const document = await this.documents.findOneBy({ id, projectId, organizationId });
+    const [document] = await this.queries.rows<Document>(GET, [id, projectId, scope.organizationId]);
     if (!document) throw new NotFound();
     return document;
   }
@@ -176,9 +182,9 @@ export class DocumentsService implements OnModuleInit {
     }
   }
 
-  /** Hands the bodies of a project that is about to go to the deletion queue. */
-  private async release(projectId: number, transaction: EntityManager): Promise<void> {
-    const documents = await transaction.find(Document, { select: { id: true }, where: { projectId } });
+  /** Hands the bodies of projects that are about to go to the deletion queue. */
+  private async release(which: ProjectsDeleting['which'], transaction: EntityManager): Promise<void> {
+    const documents = await transaction.find(Document, { select: { id: true }, where: which });
     const keys = documents.map(({ id }) => bodyKey(id));
     await this.deletions.note(keys, transaction);
     this.transactions.afterCommit(transaction, () => this.deletions.removePromptly(keys));

@@ -3,7 +3,8 @@ import { CreatedAt } from '../database/columns.js';
 import { User } from '../auth/user.entity.js';
 import { Organization } from './organization.entity.js';
 
-export type Role = 'admin' | 'member';
+export const ROLES = ['admin', 'member'] as const;
+export type Role = (typeof ROLES)[number];
 
 /** Somebody's place in an organization. */
 @Entity('memberships')

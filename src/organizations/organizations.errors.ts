@@ -17,3 +17,44 @@ export class AdminsOnly extends DomainError {
     super(`only admins can ${what}`);
   }
 }
+
+abstract class OrganizationConflict extends DomainError {
+  readonly status = HttpStatus.CONFLICT;
+}
+
+/** The slug belongs to an organization, or is reserved for the admin who deleted its last one. */
+export class OrganizationSlugTaken extends OrganizationConflict {
+  override readonly type = 'slug_taken';
+
+  constructor() {
+    super('the slug is taken');
+  }
+}
+
+/** A personal organization is for its user alone, for life. */
+export class PersonalOrganization extends OrganizationConflict {
+  override readonly type = 'personal_organization';
+
+  /** @param what completes "a personal organization cannot be ..." */
+  constructor(what: string) {
+    super(`a personal organization cannot be ${what}`);
+  }
+}
+
+/** What was typed to confirm a deletion is not the slug. */
+export class SlugMismatch extends OrganizationConflict {
+  override readonly type = 'slug_mismatch';
+
+  constructor() {
+    super('X-Confirm-Slug is not the slug of the organization');
+  }
+}
+
+/** An organization always has an admin. */
+export class LastAdmin extends OrganizationConflict {
+  override readonly type = 'last_admin';
+
+  constructor() {
+    super('the organization would be left without an admin');
+  }
+}

@@ -4,7 +4,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { sessionUserOf } from '../auth/session-user.js';
 import { assertPathIds } from '../common/path-id.js';
-import { MembershipsService } from './memberships.service.js';
+import { ScopesService } from './scopes.service.js';
 import { AdminsOnly } from './organizations.errors.js';
 import { ADMIN_ONLY, OWNED, setScope } from './owner-scope.js';
 import type { OwnerScope } from './owner-scope.js';
@@ -17,7 +17,7 @@ import type { OwnerScope } from './owner-scope.js';
 export class OwnerScopeGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly memberships: MembershipsService,
+    private readonly scopes: ScopesService,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -35,9 +35,9 @@ export class OwnerScopeGuard implements CanActivate {
   private async resolve(context: ExecutionContext, request: Request): Promise<OwnerScope | undefined> {
     const { organizationId } = request.params;
     if (organizationId !== undefined) {
-      return this.memberships.scope(sessionUserOf(request), Number(organizationId));
+      return this.scopes.scope(sessionUserOf(request), Number(organizationId));
     }
     if (!this.reflector.get<boolean>(OWNED, context.getClass())) return undefined;
-    return this.memberships.personalScope(sessionUserOf(request));
+    return this.scopes.personalScope(sessionUserOf(request));
   }
 }

@@ -26,7 +26,7 @@ export class ProjectsController {
     @Scope() scope: OwnerScope,
     @Param('projectId', ParseIntPipe) id: number,
   ): Promise<ProjectResponse> {
-    return ProjectResponse.from(await this.projects.get(scope, id));
+    return this.projects.get(scope, id);
   }
 
   @AdminOnly('update projects')

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import type { OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/domain-error.js';
 import { advancedUpdatedAt } from '../database/change.js';
 import { violatesForeignKey, violatesUnique } from '../database/constraints.js';
 import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
+import { OrganizationDeleting } from '../organizations/membership-events.js';
 import { OrganizationNotFound } from '../organizations/organizations.errors.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import type { CreateProjectDto, UpdateProjectDto } from './dto/project.requests.js';
@@ -13,9 +16,9 @@ import type { ProjectResponse } from './dto/project.response.js';
 import { Project } from './project.entity.js';
 import { NameTaken } from './projects.errors.js';
 
-/** The project's row is locked and about to go, with all that is in it. */
-export class ProjectDeleting {
-  constructor(readonly projectId: number) {}
+/** Projects, whose rows are locked, are about to go with all that is in them: one, or all of an organization. */
+export class ProjectsDeleting {
+  constructor(readonly which: { readonly projectId: number } | { readonly organizationId: number }) {}
 }
 
 const COLUMNS = 'id, organization_id, name, description, created_at, updated_at';
@@ -25,22 +28,33 @@ const LIST = {
   text: `SELECT ${COLUMNS} FROM projects WHERE organization_id = $1 ORDER BY id`,
 };
 
+const GET = {
+  name: 'projects.get',
+  text: `SELECT ${COLUMNS} FROM projects WHERE id = $1 AND organization_id = $2`,
+};
+
 /** Projects of an owner. What belongs to another owner does not exist. */
 @Injectable()
-export class ProjectsService {
+export class ProjectsService implements OnModuleInit {
   constructor(
     @InjectRepository(Project) private readonly projects: Repository<Project>,
     private readonly queries: PreparedQueries,
     private readonly transactions: Transactions,
   ) {}
 
+  onModuleInit(): void {
+    this.transactions.on(OrganizationDeleting, ({ organizationId }, transaction) =>
+      this.releaseAll(organizationId, transaction),
+    );
+  }
+
   list(scope: OwnerScope): Promise<ProjectResponse[]> {
     return this.queries.rows<ProjectResponse>(LIST, [scope.organizationId]);
   }
 
   /** @throws NotFound */
-  async get(scope: OwnerScope, id: number): Promise<Project> {
-    const project = await this.projects.findOneBy({ id, organizationId: scope.organizationId });
+  async get(scope: OwnerScope, id: number): Promise<ProjectResponse> {
+    const [project] = await this.queries.rows<ProjectResponse>(GET, [id, scope.organizationId]);
     if (!project) throw new NotFound();
     return project;
   }
@@ -71,7 +85,7 @@ export class ProjectsService {
     return project;
   }
 
-  /** Deletes the project and, through {@link ProjectDeleting}, what is in it. @throws NotFound */
+  /** Deletes the project and, through {@link ProjectsDeleting}, what is in it. @throws NotFound */
   async delete(scope: OwnerScope, id: number): Promise<void> {
     await this.transactions.run(async (transaction) => {
       const project = await transaction.findOne(Project, {
@@ -79,9 +93,20 @@ export class ProjectsService {
         lock: { mode: 'pessimistic_write' }, // from here on nothing is added to the project
       });
       if (!project) throw new NotFound();
-      await this.transactions.emit(new ProjectDeleting(id), transaction);
+      await this.transactions.emit(new ProjectsDeleting({ projectId: id }), transaction);
       await transaction.delete(Project, { id });
     });
+  }
+
+  /** The rows themselves go with the organization's. From here on nothing is added to them. */
+  private async releaseAll(organizationId: number, transaction: EntityManager): Promise<void> {
+    await transaction.find(Project, {
+      select: { id: true },
+      where: { organizationId },
+      order: { id: 'ASC' },
+      lock: { mode: 'pessimistic_write' },
+    });
+    await this.transactions.emit(new ProjectsDeleting({ organizationId }), transaction);
   }
 }
 

@@ -18,9 +18,9 @@ const ROLE = {
   text: 'SELECT role FROM memberships WHERE organization_id = $1 AND user_id = $2',
 };
 
-/** Who belongs where, and the personal organization that every user has from the start. */
+/** Finds out on whose behalf a user may act; makes the personal organization that every user has from the start. */
 @Injectable()
-export class MembershipsService implements OnModuleInit {
+export class ScopesService implements OnModuleInit {
   /** A user keeps its personal organization for life; a session's user object lives as long as it is cached. */
   private readonly personalScopes = new WeakMap<SessionUser, OwnerScope>();
 

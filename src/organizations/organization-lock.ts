@@ -1,0 +1,46 @@
+import type { EntityManager } from 'typeorm';
+import { Membership } from './membership.entity.js';
+import type { Role } from './membership.entity.js';
+import { Organization } from './organization.entity.js';
+import { AdminsOnly, OrganizationNotFound } from './organizations.errors.js';
+import type { OwnerScope } from './owner-scope.js';
+
+/**
+ * Locks the organization's row until the transaction ends. Every change of membership does so first: what
+ * is decided from then on (the last admin, say) stays true until it is done.
+ * @throws OrganizationNotFound
+ */
+export async function lockOrganization(id: number, transaction: EntityManager): Promise<Organization> {
+  const organization = await transaction.findOne(Organization, {
+    where: { id },
+    lock: { mode: 'pessimistic_write' },
+  });
+  if (!organization) throw new OrganizationNotFound();
+  return organization;
+}
+
+/**
+ * {@link lockOrganization}, and another look at the caller's role, which may have changed since the request
+ * came in.
+ * @param what as in {@link AdminOnly}; undefined when any member may
+ * @throws OrganizationNotFound @throws AdminsOnly
+ */
+export async function lockAs(
+  scope: OwnerScope,
+  what: string | undefined,
+  transaction: EntityManager,
+): Promise<Organization> {
+  const organization = await lockOrganization(scope.organizationId, transaction);
+  const role = await roleOf(scope.organizationId, scope.user.id, transaction);
+  if (!role) throw new OrganizationNotFound();
+  if (what !== undefined && role !== 'admin') throw new AdminsOnly(what);
+  return organization;
+}
+
+export async function roleOf(
+  organizationId: number,
+  userId: string,
+  transaction: EntityManager,
+): Promise<Role | undefined> {
+  return (await transaction.findOneBy(Membership, { organizationId, userId }))?.role;
+}
