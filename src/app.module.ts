@@ -11,6 +11,7 @@ import { DatabaseModule } from './database/database.module.js';
 import { DevSignInModule } from './dev-sign-in/dev-sign-in.module.js';
 import { DocumentsModule } from './documents/documents.module.js';
 import { HealthModule } from './health/health.module.js';
+import { InvitationsModule } from './invitations/invitations.module.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
 import { OwnerScopeGuard } from './organizations/owner-scope.guard.js';
 import { ProjectsModule } from './projects/projects.module.js';
@@ -35,6 +36,7 @@ export class AppModule {
         ScheduleModule.forRoot(),
         AuthModule,
         OrganizationsModule,
+        InvitationsModule,
         ProjectsModule,
         DocumentsModule,
         HealthModule,

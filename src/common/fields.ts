@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { IsOptional, ValidateBy } from 'class-validator';
+import { isEmail, IsOptional, ValidateBy } from 'class-validator';
 import type { FieldContext } from './json-body.js';
 import { codePoints, isStorableText, trimUnicode } from './text.js';
 
@@ -16,10 +16,14 @@ function field(name: string, test: (value: unknown) => boolean, expects: string,
   );
 }
 
+function Trimmed(): PropertyDecorator {
+  return Transform(({ value }) => (typeof value === 'string' ? trimUnicode(value) : (value as unknown)));
+}
+
 /** A name or title: trimmed, then 1 to 255 code points that PostgreSQL can hold. */
 export function Name(type: string): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value }) => (typeof value === 'string' ? trimUnicode(value) : (value as unknown))),
+    Trimmed(),
     field('name', isName, `must be a string of 1 to ${NAME_MAX_CODE_POINTS} characters`, type),
   );
 }
@@ -56,6 +60,29 @@ export function OpaqueText(type?: string): PropertyDecorator {
     (value) => typeof value === 'string' && value.isWellFormed(),
     'must be a string without lone surrogates',
     type,
+  );
+}
+
+/** One of the given strings. */
+export function OneOf(values: readonly string[], type?: string): PropertyDecorator {
+  return field(
+    'oneOf',
+    (value) => typeof value === 'string' && values.includes(value),
+    `must be one of ${values.join(', ')}`,
+    type,
+  );
+}
+
+/** An e-mail address, trimmed. */
+export function EmailAddress(type: string): PropertyDecorator {
+  return applyDecorators(
+    Trimmed(),
+    field(
+      'emailAddress',
+      (value) => typeof value === 'string' && isEmail(value) && isStorableText(value),
+      'must be an e-mail address',
+      type,
+    ),
   );
 }
 

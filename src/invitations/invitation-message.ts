@@ -1,0 +1,49 @@
+import { html } from '../common/html.js';
+import type { Settings } from '../config/settings.js';
+import type { InvitationRow } from './invitation-rows.js';
+import { joinUrl } from './join-url.js';
+
+/** The mail as text and as HTML: plain, no images, nothing from outside. */
+export function invitationMessage(
+  { response, organizationName }: InvitationRow,
+  token: string,
+  settings: Settings,
+): { to: string; subject: string; text: string; html: string } {
+  const { email, role, invited_by, expires_at } = response;
+  const link = joinUrl(settings, token);
+  const until = `${expires_at.slice(0, 10)} at ${expires_at.slice(11, 16)} UTC`;
+  const as = role === 'admin' ? 'an admin' : 'a member';
+  return {
+    to: email,
+    subject: `${invited_by.email} invites you to ${organizationName}`.replace(/\s+/g, ' '),
+    text: [
+      `${invited_by.email} invites you to join ${organizationName} as ${as}.`,
+      `Accept the invitation here, signed in as ${email}:`,
+      link,
+      `The link is good until ${until}. If you do not know what this is about, do nothing.`,
+    ].join('\n\n'),
+    html: html`<!doctype html>
+      <html lang="en">
+        <body
+          style="margin:0;padding:32px 16px;background:#f4f4f2;font:16px/1.5 system-ui,sans-serif;color:#1c1c1a"
+        >
+          <div style="max-width:480px;margin:0 auto;padding:32px;background:#fff;border-radius:12px">
+            <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">Join ${organizationName}</h1>
+            <p>${invited_by.email} invites you to join <strong>${organizationName}</strong> as ${as}.</p>
+            <p style="margin:28px 0">
+              <a
+                href="${link}"
+                style="display:inline-block;padding:12px 24px;border-radius:8px;background:#1f6f54;color:#fff;text-decoration:none;font-weight:600"
+                >Accept the invitation</a
+              >
+            </p>
+            <p style="color:#5c5c57;font-size:14px">
+              The invitation is for ${email} and good until ${until}. If you do not know what this is about,
+              do nothing.
+            </p>
+            <p style="color:#5c5c57;font-size:14px;word-break:break-all">${link}</p>
+          </div>
+        </body>
+      </html>`.toString(),
+  };
+}
