@@ -7,16 +7,25 @@ export class Html {
   }
 }
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** What may stand in a template: nothing is rendered for `undefined`, `null` and `false`. */
+type Interpolated = Html | string | number | false | null | undefined | readonly Interpolated[];
 
 /** Builds markup from a template; what is interpolated is escaped, unless it is markup of {@link html} itself. */
-export function html(parts: TemplateStringsArray, ...values: unknown[]): Html {
+export function html(parts: TemplateStringsArray, ...values: Interpolated[]): Html {
   return new Html(parts.reduce((markup, part, i) => markup + render(values[i - 1]) + part));
 }
 
-function render(value: unknown): string {
+function render(value: Interpolated): string {
   if (value instanceof Html) return value.toString();
-  if (Array.isArray(value)) return value.map(render).join('');
+  if (value instanceof Array) return value.map(render).join('');
   if (value === undefined || value === null || value === false) return '';
   return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

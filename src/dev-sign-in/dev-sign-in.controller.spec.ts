@@ -1,0 +1,151 @@
+import { createSecretKey } from 'node:crypto';
+import { Test } from '@nestjs/testing';
+import { APP_FILTER } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { jwtVerify } from 'jose';
+import supertest from 'supertest';
+import { ErrorFilter } from '../common/error.filter.js';
+import { ConfigModule } from '../config/config.module.js';
+import { parseSettings } from '../config/parse-settings.js';
+import type { Settings } from '../config/settings.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DevSignInModule } from './dev-sign-in.module.js';
+
+let app: NestExpressApplication;
+let settings: Settings;
+let dataDir: string;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'mintkeep-sign-in-'));
+  settings = parseSettings({
+    DATA_DIR: dataDir,
+    DASHBOARD_URL: 'https://app.example.com',
+    PUBLIC_URL: 'http://localhost:3000',
+  });
+  const module = await Test.createTestingModule({
+    imports: [ConfigModule.with(settings), DevSignInModule],
+    providers: [{ provide: APP_FILTER, useClass: ErrorFilter }],
+  }).compile();
+  app = await module.createNestApplication<NestExpressApplication>({ bodyParser: false }).init();
+});
+afterAll(async () => {
+  await app.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+const browser = () => supertest(app.getHttpServer());
+const post = (fields: Record<string, string>) => browser().post('/dev/sign-in').type('form').send(fields);
+
+async function claimsOf(token: string) {
+  return (await jwtVerify(token, createSecretKey(settings.session.hs256Secret!))).payload;
+}
+
+describe('the page', () => {
+  it('asks for an address, with a policy that lets nothing in', async () => {
+    const { text, headers } = await browser().get('/dev/sign-in').expect(200).expect('Content-Type', /html/);
+    expect(text).toContain('<form method="post" action="/dev/sign-in">');
+    expect(text).not.toMatch(/<script|src=|https?:\/\//);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+  });
+
+  it('escapes what it is told to return to', async () => {
+    const { text } = await browser().get('/dev/sign-in').query({ return_to: '"><script>alert(1)</script>' });
+    expect(text).not.toContain('<script>');
+    expect(text).toContain('&quot;&gt;&lt;script&gt;');
+  });
+
+  it('sets the session cookie and shows the token with a curl line', async () => {
+    const { text, headers } = await post({ email: ' Ada@Example.com ' }).expect(200);
+    const [cookie] = headers['set-cookie'] as unknown as string[];
+    expect(cookie).toMatch(
+      /^mintkeep_session=[^;]+; Max-Age=2592000; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
+    );
+    const token = /^mintkeep_session=([^;]+)/.exec(cookie!)![1]!;
+    expect(text).toContain(
+      `curl -H &#39;Authorization: Bearer ${token}&#39; http://localhost:3000/me/projects`.replace(
+        /&#39;/g,
+        "'",
+      ),
+    );
+    expect(await claimsOf(token)).toMatchObject({
+      email: 'Ada@Example.com',
+      sub: expect.stringMatching(/^dev_[0-9a-f]{24}$/),
+    });
+  });
+
+  it.each(['', 'ada', '@example.com', 'a b@example.com', '<script>@x'])(
+    'asks again after %j',
+    async (email) => {
+      const { text, headers } = await post({ email }).expect(400);
+      expect(text).toContain('not an e-mail address');
+      expect(text).not.toContain('<script>');
+      expect(headers['set-cookie']).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['/auth/device?user_code=ABCD-EFGH', 'http://localhost:3000/auth/device?user_code=ABCD-EFGH'],
+    ['http://localhost:3000/x', 'http://localhost:3000/x'],
+    ['https://app.example.com/join?token=x', 'https://app.example.com/join?token=x'],
+  ])('goes on to %s', async (returnTo, location) => {
+    await post({ email: 'ada@example.com', return_to: returnTo }).expect(303).expect('Location', location);
+  });
+
+  it.each([
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    'javascript:alert(1)',
+    'https://app.example.com.evil.example',
+    'https://app.example.com@evil.example',
+  ])('does not go on to %s', (returnTo) =>
+    post({ email: 'ada@example.com', return_to: returnTo }).expect(200),
+  );
+});
+
+describe('scripts', () => {
+  it('get a token for an address, of the same user every time', async () => {
+    const { body, headers } = await browser()
+      .post('/dev/sign-in')
+      .send({ email: 'ada@example.com' })
+      .expect(200);
+    const again = await browser().post('/dev/sign-in').send({ email: 'ADA@example.com' }).expect(200);
+    expect(headers['cache-control']).toBe('no-store');
+    expect((await claimsOf(again.body.token)).sub).toBe((await claimsOf(body.token)).sub);
+  });
+
+  it.each([[{}], [{ email: 7 }], [{ email: '' }], [{ email: 'x' }]])('are refused with %j', async (body) => {
+    const answer = await browser().post('/dev/sign-in').send(body).expect(400);
+    expect(answer.body.error.type).toBe('invalid_email');
+  });
+
+  it('are told when the body is not JSON', async () => {
+    const { body } = await browser()
+      .post('/dev/sign-in')
+      .set('Content-Type', 'application/json')
+      .send('{')
+      .expect(400);
+    expect(body.error.message).toMatch(/^invalid JSON/);
+  });
+});
+
+describe('requests that are not from here', () => {
+  it.each([
+    ['a name that somebody points at this machine', { Host: 'evil.example' }],
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['a sibling site', { 'Sec-Fetch-Site': 'same-site' }],
+    ['another origin', { Origin: 'https://evil.example' }],
+    ['an opaque origin', { Origin: 'null' }],
+  ])('are refused: %s', async (_what, headers: Record<string, string>) => {
+    await post({ email: 'ada@example.com' }).set(headers).expect(403);
+    await browser().get('/dev/sign-in').set(headers).expect(403);
+  });
+
+  it('may name this machine as they like', async () => {
+    for (const host of ['localhost:3000', '127.0.0.1', '[::1]:80'])
+      await browser().get('/dev/sign-in').set('Host', host).expect(200);
+  });
+});

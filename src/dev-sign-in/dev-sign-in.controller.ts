@@ -1,0 +1,80 @@
+import { Controller, Get, HttpCode, HttpStatus, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { isEmail } from 'class-validator';
+import type { Request, Response } from 'express';
+import { Public } from '../auth/public.decorator.js';
+import { InvalidField } from '../common/domain-error.js';
+import { isForm, readForm } from '../common/form-body.js';
+import { readJson } from '../common/json-body.js';
+import { sendPage } from '../common/page.js';
+import { isStorableText, trimUnicode } from '../common/text.js';
+import { Settings } from '../config/settings.js';
+import { signedInPage, signInPage } from './dev-sign-in.page.js';
+import { DevSignInService, SESSION_SECONDS } from './dev-sign-in.service.js';
+import { OwnOriginGuard } from './own-origin.guard.js';
+
+@Public() // this is where sessions come from
+@UseGuards(OwnOriginGuard)
+@Controller('dev/sign-in')
+export class DevSignInController {
+  constructor(
+    private readonly signIns: DevSignInService,
+    private readonly settings: Settings,
+  ) {}
+
+  @Get()
+  show(@Query('return_to') returnTo: unknown, @Res() response: Response): void {
+    sendPage(response, HttpStatus.OK, this.form(typeof returnTo === 'string' ? returnTo : null));
+  }
+
+  /** A form of the page, or JSON of a script. */
+  @HttpCode(HttpStatus.OK)
+  @Post()
+  async signIn(@Req() request: Request, @Res() response: Response): Promise<void> {
+    if (isForm(request)) await this.signInByForm(await readForm(request), response);
+    else await this.signInByJson(await readJson(request, 'required'), response);
+  }
+
+  private async signInByForm(fields: URLSearchParams, response: Response): Promise<void> {
+    const email = toAddress(fields.get('email'));
+    const returnTo = fields.get('return_to');
+    if (email === undefined) {
+      const page = this.form(returnTo, fields.get('email') ?? '');
+      sendPage(response, HttpStatus.BAD_REQUEST, page);
+      return;
+    }
+    const token = await this.signIns.signIn(email);
+    const { cookieName } = this.settings.session;
+    response.cookie(cookieName, token, {
+      httpOnly: true,
+      sameSite: 'lax',
+      path: '/',
+      maxAge: SESSION_SECONDS * 1_000,
+    });
+    const target = this.signIns.returnTo(returnTo);
+    if (target !== undefined)
+      response.set('Cache-Control', 'no-store').redirect(HttpStatus.SEE_OTHER, target);
+    else
+      sendPage(response, HttpStatus.OK, signedInPage({ email, token, publicUrl: this.settings.publicUrl }));
+  }
+
+  /** @throws InvalidField invalid_email */
+  private async signInByJson(body: Record<string, unknown>, response: Response): Promise<void> {
+    const email = toAddress(body.email);
+    if (email === undefined) throw new InvalidField('invalid_email', 'email must be an e-mail address');
+    response.set('Cache-Control', 'no-store').json({ token: await this.signIns.signIn(email) });
+  }
+
+  /** @param refused what was typed, when that was no address */
+  private form(returnTo: string | null, refused?: string): ReturnType<typeof signInPage> {
+    const page = signInPage({ returnTo, email: refused, refused: refused !== undefined });
+    return {
+      ...page,
+      formTargets: [new URL(this.settings.dashboardUrl).origin, new URL(this.settings.publicUrl).origin],
+    };
+  }
+}
+
+function toAddress(text: unknown): string | undefined {
+  const address = typeof text === 'string' ? trimUnicode(text) : '';
+  return isEmail(address) && isStorableText(address) ? address : undefined;
+}
