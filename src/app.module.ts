@@ -12,6 +12,7 @@ import { DevSignInModule } from './dev-sign-in/dev-sign-in.module.js';
 import { DocumentsModule } from './documents/documents.module.js';
 import { HealthModule } from './health/health.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
+import { KeysModule } from './keys/keys.module.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
 import { OwnerScopeGuard } from './organizations/owner-scope.guard.js';
 import { ProjectsModule } from './projects/projects.module.js';
@@ -39,6 +40,7 @@ export class AppModule {
         InvitationsModule,
         ProjectsModule,
         DocumentsModule,
+        KeysModule,
         HealthModule,
         ...(settings.developmentSignIn ? [DevSignInModule] : []),
         UnknownRouteModule, // last: it answers everything

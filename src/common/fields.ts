@@ -5,6 +5,9 @@ import type { FieldContext } from './json-body.js';
 import { codePoints, isStorableText, trimUnicode } from './text.js';
 
 const NAME_MAX_CODE_POINTS = 255;
+/** Ids have 15 digits at most, see `path-id.ts`. */
+const ID_MAX = 999_999_999_999_999;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?$/;
 
 /** A rule for one member of a body; `type` is the error type that a violation is answered with. */
@@ -84,6 +87,31 @@ export function EmailAddress(type: string): PropertyDecorator {
       type,
     ),
   );
+}
+
+/** An id of ours in a body. */
+export function IdField(type?: string): PropertyDecorator {
+  return field(
+    'id',
+    (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= ID_MAX,
+    'must be an id',
+    type,
+  );
+}
+
+/** A time to come: ISO 8601 with a time zone. */
+export function FutureTime(type: string): PropertyDecorator {
+  return field(
+    'futureTime',
+    isFutureTime,
+    'must be a time in the future, as ISO 8601 with a time zone',
+    type,
+  );
+}
+
+function isFutureTime(value: unknown): boolean {
+  if (typeof value !== 'string' || !ISO_TIME.test(value)) return false;
+  return Date.parse(value) > Date.now();
 }
 
 /** The member may be absent or null; its other rules count only where it is there. */

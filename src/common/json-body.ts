@@ -18,16 +18,20 @@ type JsonObject = Record<string, unknown>;
  * The body is read when the handler's arguments are collected, after the guards: a request that is refused
  * for its session, path or role is refused before its body is looked at.
  */
-export const JsonBody = (): ParameterDecorator => readJsonBody(new FieldsPipe());
+export const JsonBody = (): ParameterDecorator => readJsonBody('required', new FieldsPipe());
 
-const readJsonBody = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  readJson(context.switchToHttp().getRequest<Request>()),
+/** {@link JsonBody} that counts as `{}` when there is none. */
+export const OptionalJsonBody = (): ParameterDecorator => readJsonBody('optional', new FieldsPipe());
+
+const readJsonBody = createParamDecorator((presence: 'required' | 'optional', context: ExecutionContext) =>
+  readJson(context.switchToHttp().getRequest<Request>(), presence),
 );
 
 /** @throws BadRequest when the body is too large, not UTF-8, not JSON, or not an object */
-export async function readJson(request: Request): Promise<JsonObject> {
+export async function readJson(request: Request, presence: 'required' | 'optional'): Promise<JsonObject> {
   if (request.headers['content-encoding'] !== undefined) throw new UnsupportedEncoding();
-  return parseJsonObject(await readBytes(request));
+  const bytes = await readBytes(request);
+  return presence === 'optional' && bytes.length === 0 ? {} : parseJsonObject(bytes);
 }
 
 async function readBytes(request: Request): Promise<Buffer> {

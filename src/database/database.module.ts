@@ -3,6 +3,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from './data-source.js';
+import { Invalidations } from './invalidations.js';
 import { migrate } from './migrate.js';
 import { PreparedQueries } from './prepared.js';
 import { Transactions } from './transactions.js';
@@ -29,8 +30,8 @@ export class DatabaseModule {
           },
         }),
       ],
-      providers: [PreparedQueries, Transactions],
-      exports: [PreparedQueries, Transactions],
+      providers: [PreparedQueries, Transactions, Invalidations],
+      exports: [PreparedQueries, Transactions, Invalidations],
     };
   }
 }

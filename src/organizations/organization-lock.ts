@@ -37,6 +37,22 @@ export async function lockAs(
   return organization;
 }
 
+/**
+ * Makes sure that the user is a member and stays one until the transaction ends, whoever wants to remove it or
+ * delete the organization; does not keep other members from anything.
+ * @throws OrganizationNotFound
+ */
+export async function holdMembership(
+  organizationId: number,
+  userId: string,
+  transaction: EntityManager,
+): Promise<void> {
+  const lock = { mode: 'for_key_share' } as const;
+  await transaction.findOne(Organization, { where: { id: organizationId }, lock });
+  const membership = await transaction.findOne(Membership, { where: { organizationId, userId }, lock });
+  if (!membership) throw new OrganizationNotFound();
+}
+
 export async function roleOf(
   organizationId: number,
   userId: string,

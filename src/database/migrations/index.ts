@@ -3,6 +3,7 @@ import { Projects1763700100000 } from './1763700100000-projects.js';
 import { Documents1763700200000 } from './1763700200000-documents.js';
 import { Teams1763800000000 } from './1763800000000-teams.js';
 import { Invitations1763800100000 } from './1763800100000-invitations.js';
+import { Keys1763900100000 } from './1763900100000-keys.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -11,4 +12,5 @@ export const migrations = [
   Documents1763700200000,
   Teams1763800000000,
   Invitations1763800100000,
+  Keys1763900100000,
 ];

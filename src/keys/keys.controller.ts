@@ -1,0 +1,64 @@
+import {
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  HttpStatus,
+  Param,
+  ParseIntPipe,
+  Post,
+  Put,
+  Query,
+} from '@nestjs/common';
+import { CurrentUser } from '../auth/session-user.js';
+import type { SessionUser } from '../auth/session-user.js';
+import { JsonBody, OptionalJsonBody } from '../common/json-body.js';
+import { ScopesService } from '../organizations/scopes.service.js';
+import { MintOwnKeyDto, RenameKeyDto } from './dto/key.requests.js';
+import { KeyListResponse, KeyResponse, NewKeyResponse } from './dto/key.response.js';
+import { KeysService } from './keys.service.js';
+
+/** Everything of the caller's, personal and team. */
+@Controller('me/keys')
+export class KeysController {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly scopes: ScopesService,
+  ) {}
+
+  @Get()
+  async list(
+    @CurrentUser() user: SessionUser,
+    @Query('include_revoked') includeRevoked: unknown,
+  ): Promise<KeyListResponse> {
+    return { keys: await this.keys.list({ userId: user.id }, includeRevoked === 'true') };
+  }
+
+  @Header('Cache-Control', 'no-store')
+  @Post()
+  async mint(
+    @CurrentUser() user: SessionUser,
+    @OptionalJsonBody() body: MintOwnKeyDto,
+  ): Promise<NewKeyResponse> {
+    const { organization_id: id } = body;
+    const scope =
+      id === undefined ? await this.scopes.personalScope(user) : await this.scopes.scope(user, id);
+    return this.keys.mint(scope, body);
+  }
+
+  @Put(':keyId')
+  rename(
+    @CurrentUser() user: SessionUser,
+    @Param('keyId', ParseIntPipe) id: number,
+    @JsonBody() body: RenameKeyDto,
+  ): Promise<KeyResponse> {
+    return this.keys.rename(user, id, body);
+  }
+
+  @HttpCode(HttpStatus.NO_CONTENT)
+  @Delete(':keyId')
+  async revoke(@CurrentUser() user: SessionUser, @Param('keyId', ParseIntPipe) id: number): Promise<void> {
+    await this.keys.revoke(user, id, { userId: user.id });
+  }
+}

@@ -1,0 +1,147 @@
+import { Injectable } from '@nestjs/common';
+import type { OnModuleInit } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import type { SessionUser } from '../auth/session-user.js';
+import { NotFound } from '../common/domain-error.js';
+import { tokenHash } from '../common/secret-token.js';
+import { Invalidations } from '../database/invalidations.js';
+import { Transactions } from '../database/transactions.js';
+import { AuditTrail } from '../organizations/audit-trail.js';
+import { MemberLeaving, OrganizationDeleting } from '../organizations/membership-events.js';
+import { holdMembership } from '../organizations/organization-lock.js';
+import type { OwnerScope } from '../organizations/owner-scope.js';
+import type { MintKeyDto, RenameKeyDto } from './dto/key.requests.js';
+import type { KeyResponse, NewKeyResponse } from './dto/key.response.js';
+import { newKeySecret, shownParts } from './key-format.js';
+import { ScopeImmutable } from './keys.errors.js';
+import { ProxyKey } from './proxy-key.entity.js';
+import type { KeyDevice, RevokedReason } from './proxy-key.entity.js';
+
+const DEFAULT_NAME = 'API key';
+
+const SELECT = `
+  SELECT k.id, k.name, k.organization_id, k.user_id, u.email AS user_email, k.prefix, k.last4, k.source, k.device,
+    k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.revoked_reason
+  FROM proxy_keys k JOIN users u ON u.id = k.user_id`;
+
+/** Keys that may be changed by one request: those of a user, and within an organization where one is named. */
+interface KeyFilter {
+  readonly userId?: string;
+  readonly organizationId?: number;
+}
+
+/** What revocations are told by, so that caches forget the keys. */
+export const KEYS_REVOKED = 'keys-revoked';
+
+/** The keys that people mint, look at and revoke. */
+@Injectable()
+export class KeysService implements OnModuleInit {
+  constructor(
+    @InjectRepository(ProxyKey) private readonly keys: Repository<ProxyKey>,
+    private readonly transactions: Transactions,
+    private readonly invalidations: Invalidations,
+    private readonly audit: AuditTrail,
+  ) {}
+
+  onModuleInit(): void {
+    this.transactions.on(MemberLeaving, async (event, transaction) => {
+      const { organizationId, userId, reason } = event;
+      event.revokedKeys += await this.revokeAll({ organizationId, userId }, `member_${reason}`, transaction);
+    });
+    this.transactions.on(OrganizationDeleting, async (event, transaction) => {
+      const { organizationId } = event;
+      event.revokedKeys += await this.revokeAll({ organizationId }, 'organization_deleted', transaction);
+    });
+  }
+
+  /** In order of minting. */
+  list({ userId, organizationId }: KeyFilter, includeRevoked: boolean): Promise<KeyResponse[]> {
+    return this.keys.query<KeyResponse[]>(
+      `${SELECT} WHERE ($1::text IS NULL OR k.user_id = $1) AND ($2::bigint IS NULL OR k.organization_id = $2)
+       AND ($3 OR k.revoked_at IS NULL) ORDER BY k.id`,
+      [userId ?? null, organizationId ?? null, includeRevoked],
+    );
+  }
+
+  /** @throws OrganizationNotFound when the caller is not a member any more */
+  mint(scope: OwnerScope, fields: MintKeyDto): Promise<NewKeyResponse> {
+    return this.transactions.run((transaction) => this.mintIn(scope, fields, null, transaction));
+  }
+
+  /**
+   * Mints in the caller's transaction.
+   * @param device what asked for it; null for the dashboard
+   * @throws OrganizationNotFound when the user is not a member any more
+   */
+  async mintIn(
+    { organizationId, user }: Pick<OwnerScope, 'organizationId' | 'user'>,
+    { name, expires_at }: MintKeyDto,
+    device: KeyDevice | null,
+    transaction: EntityManager,
+  ): Promise<NewKeyResponse> {
+    await holdMembership(organizationId, user.id, transaction);
+    const secret = newKeySecret();
+    const key = transaction.create(ProxyKey, {
+      ...{ organizationId, userId: user.id, name: name ?? DEFAULT_NAME, expiresAt: expires_at ?? null },
+      ...{ secretSha256: tokenHash(secret), ...shownParts(secret) },
+      ...{ source: device ? 'device' : 'dashboard', device },
+    });
+    await transaction.insert(ProxyKey, key);
+    const target = { type: 'key', id: key.id, name: key.name, user_id: user.id };
+    const details = { source: key.source };
+    await this.audit.record(
+      { organizationId, actor: user, action: 'key.minted', target, details },
+      transaction,
+    );
+    const [row] = await transaction.query<KeyResponse[]>(`${SELECT} WHERE k.id = $1`, [key.id]);
+    return { ...row!, api_key: secret };
+  }
+
+  /** @throws NotFound @throws ScopeImmutable */
+  async rename(user: SessionUser, id: number, { name, organization_id }: RenameKeyDto): Promise<KeyResponse> {
+    const key = await this.keys.findOneBy({ id, userId: user.id });
+    if (!key) throw new NotFound();
+    if (organization_id !== undefined && organization_id !== key.organizationId) throw new ScopeImmutable();
+    if (name !== undefined) await this.keys.update({ id }, { name });
+    const [row] = await this.keys.query<KeyResponse[]>(`${SELECT} WHERE k.id = $1`, [id]);
+    if (!row) throw new NotFound();
+    return row;
+  }
+
+  /**
+   * Ends a key; nothing happens to one that is revoked already. When this returns, no replica serves it.
+   * @throws NotFound when there is no such key in the filter
+   */
+  revoke(user: SessionUser, id: number, filter: KeyFilter): Promise<void> {
+    return this.transactions.run(async (transaction) => {
+      const key = await transaction.findOne(ProxyKey, {
+        where: { id, ...filter },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (!key) throw new NotFound();
+      await this.invalidations.publish({ topic: KEYS_REVOKED, id }, transaction);
+      if (key.revokedAt !== null) return; // by somebody who may still be waiting for the replicas
+      const revokedReason: RevokedReason = key.userId === user.id ? 'revoked' : 'revoked_by_admin';
+      await transaction.update(ProxyKey, { id }, { revokedAt: () => 'clock_timestamp()', revokedReason });
+      const { organizationId, name, userId } = key;
+      const target = { type: 'key', id, name, user_id: userId };
+      await this.audit.record({ organizationId, actor: user, action: 'key.revoked', target }, transaction);
+    });
+  }
+
+  private async revokeAll(
+    { organizationId, userId }: { organizationId: number; userId?: string },
+    reason: RevokedReason,
+    transaction: EntityManager,
+  ): Promise<number> {
+    const [, revoked] = await transaction.query<[unknown[], number]>(
+      `UPDATE proxy_keys SET revoked_at = clock_timestamp(), revoked_reason = $3
+       WHERE organization_id = $1 AND ($2::text IS NULL OR user_id = $2) AND revoked_at IS NULL`,
+      [organizationId, userId ?? null, reason],
+    );
+    await this.invalidations.publish({ topic: KEYS_REVOKED, organizationId, userId }, transaction);
+    return revoked;
+  }
+}
