@@ -12,7 +12,7 @@ it('leaves markup of its own as it is, alone and in lists', () => {
   expect(html`<ul>${items}</ul>`.toString()).toBe('<ul><li>a</li><li>&lt;</li></ul>');
 });
 
-it.each([undefined, null, false])('renders nothing for %p', (nothing) => {
+it.each([undefined, null, false] as const)('renders nothing for %p', (nothing) => {
   expect(html`a${nothing}b`.toString()).toBe('ab');
 });
 
