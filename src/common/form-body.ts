@@ -1,23 +1,13 @@
 import type { Request } from 'express';
-import getRawBody from 'raw-body';
-import { BadRequest, UnsupportedEncoding } from './domain-error.js';
 
-const FORM_LIMIT_BYTES = 16_384;
+const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
-/** The fields of a form that a browser posted. @throws BadRequest @throws UnsupportedEncoding */
-export async function readForm(request: Request): Promise<URLSearchParams> {
-  if (request.headers['content-encoding'] !== undefined) throw new UnsupportedEncoding();
-  const length = request.headers['content-length'];
-  try {
-    const bytes = await getRawBody(request, { length, limit: FORM_LIMIT_BYTES });
-    return new URLSearchParams(bytes.toString('utf8'));
-  } catch {
-    request.resume();
-    throw new BadRequest('the form cannot be read');
-  }
-}
-
-/** Whether the body says that it is a form. */
-export function isForm(request: Request): boolean {
-  return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '');
+/**
+ * The fields of a form, if that is what the body is: the header alone does not decide, because curl sends it
+ * with everything, JSON included. A form never begins with a brace.
+ */
+export function parseForm(request: Request, body: Buffer): URLSearchParams | undefined {
+  if (!FORM.test(request.headers['content-type'] ?? '')) return undefined;
+  const text = body.toString('utf8');
+  return text.trimStart().startsWith('{') ? undefined : new URLSearchParams(text);
 }

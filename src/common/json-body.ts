@@ -4,11 +4,8 @@ import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validate } from 'class-validator';
 import type { ValidationError } from 'class-validator';
 import type { Request } from 'express';
-import getRawBody from 'raw-body';
-import { BadRequest, InvalidField, UnsupportedEncoding } from './domain-error.js';
-
-/** Greatest body of a JSON request, in bytes on the wire. */
-export const JSON_BODY_LIMIT_BYTES = 1_048_576;
+import { readBytes } from './body-bytes.js';
+import { BadRequest, InvalidField } from './domain-error.js';
 
 type JsonObject = Record<string, unknown>;
 
@@ -27,29 +24,13 @@ const readJsonBody = createParamDecorator((presence: 'required' | 'optional', co
   readJson(context.switchToHttp().getRequest<Request>(), presence),
 );
 
-/** @throws BadRequest when the body is too large, not UTF-8, not JSON, or not an object */
-export async function readJson(request: Request, presence: 'required' | 'optional'): Promise<JsonObject> {
-  if (request.headers['content-encoding'] !== undefined) throw new UnsupportedEncoding();
+async function readJson(request: Request, presence: 'required' | 'optional'): Promise<JsonObject> {
   const bytes = await readBytes(request);
   return presence === 'optional' && bytes.length === 0 ? {} : parseJsonObject(bytes);
 }
 
-async function readBytes(request: Request): Promise<Buffer> {
-  try {
-    return await getRawBody(request, {
-      length: request.headers['content-length'],
-      limit: JSON_BODY_LIMIT_BYTES,
-    });
-  } catch (error) {
-    request.resume(); // the rest is read and dropped, so that the client gets to read its answer
-    const tooLarge = (error as { type?: string }).type === 'entity.too.large';
-    throw new BadRequest(
-      tooLarge ? `the body is larger than ${JSON_BODY_LIMIT_BYTES} bytes` : 'the body was cut off',
-    );
-  }
-}
-
-function parseJsonObject(bytes: Buffer): JsonObject {
+/** @throws BadRequest when it is not UTF-8, not JSON, or not an object */
+export function parseJsonObject(bytes: Buffer): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));

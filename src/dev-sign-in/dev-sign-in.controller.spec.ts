@@ -122,6 +122,15 @@ describe('scripts', () => {
     expect(answer.body.error.type).toBe('invalid_email');
   });
 
+  it('need not say that they send JSON', async () => {
+    const { body } = await browser()
+      .post('/dev/sign-in')
+      .type('form')
+      .send('{"email": "ada@example.com"}')
+      .expect(200);
+    expect((await claimsOf(body.token)).email).toBe('ada@example.com');
+  });
+
   it('are told when the body is not JSON', async () => {
     const { body } = await browser()
       .post('/dev/sign-in')

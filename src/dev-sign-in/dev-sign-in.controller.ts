@@ -2,9 +2,10 @@ import { Controller, Get, HttpCode, HttpStatus, Post, Query, Req, Res, UseGuards
 import { isEmail } from 'class-validator';
 import type { Request, Response } from 'express';
 import { Public } from '../auth/public.decorator.js';
+import { readBytes } from '../common/body-bytes.js';
 import { InvalidField } from '../common/domain-error.js';
-import { isForm, readForm } from '../common/form-body.js';
-import { readJson } from '../common/json-body.js';
+import { parseForm } from '../common/form-body.js';
+import { parseJsonObject } from '../common/json-body.js';
 import { sendPage } from '../common/page.js';
 import { isStorableText, trimUnicode } from '../common/text.js';
 import { Settings } from '../config/settings.js';
@@ -30,8 +31,10 @@ export class DevSignInController {
   @HttpCode(HttpStatus.OK)
   @Post()
   async signIn(@Req() request: Request, @Res() response: Response): Promise<void> {
-    if (isForm(request)) await this.signInByForm(await readForm(request), response);
-    else await this.signInByJson(await readJson(request, 'required'), response);
+    const body = await readBytes(request);
+    const form = parseForm(request, body);
+    if (form) await this.signInByForm(form, response);
+    else await this.signInByJson(parseJsonObject(body), response);
   }
 
   private async signInByForm(fields: URLSearchParams, response: Response): Promise<void> {
