@@ -24,9 +24,15 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** @param variables environment variables beside the usual ones */
-export async function startApp(variables: NodeJS.ProcessEnv = {}): Promise<TestApp> {
-  const database = await createDatabase();
+/**
+ * @param variables environment variables beside the usual ones
+ * @param shared what another app has already, to start a second replica; it stays when this one is closed
+ */
+export async function startApp(
+  variables: NodeJS.ProcessEnv = {},
+  shared: { database?: TestDatabase } = {},
+): Promise<TestApp> {
+  const database = shared.database ?? (await createDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-data-'));
   const app = await setupApp(
     parseSettings({ ...testVariables(database.url, dataDir), ...variables }),
@@ -45,7 +51,7 @@ export async function startApp(variables: NodeJS.ProcessEnv = {}): Promise<TestA
     close: async () => {
       server.closeAllConnections();
       await app.close();
-      await database.drop();
+      if (!shared.database) await database.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

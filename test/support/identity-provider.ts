@@ -1,0 +1,66 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import type { CryptoKey, JWK, JWTPayload } from 'jose';
+
+/** An identity provider as far as we see it: a server of public keys, and somebody who signs with the private ones. */
+export interface IdentityProvider {
+  readonly jwksUrl: string;
+  /** How often the keys were fetched. */
+  fetches(): number;
+  /** Adds a key that tokens are signed with from now on. */
+  addKey(algorithm: string): Promise<{ kid: string; publicJwk: JWK }>;
+  /** A session signed by the newest key. */
+  sign(sub: string, claims?: JWTPayload): Promise<string>;
+  /** What the server does from now on. */
+  behave(how: 'well' | 'error' | 'garbage' | 'hang' | 'refuse'): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startIdentityProvider(): Promise<IdentityProvider> {
+  const keys: { algorithm: string; kid: string; privateKey: CryptoKey; publicJwk: JWK }[] = [];
+  let fetches = 0;
+  let behaviour = 'well';
+  const server = createServer((_request, response) => {
+    fetches++;
+    if (behaviour === 'hang') return;
+    if (behaviour === 'error') response.statusCode = 500;
+    response.end(
+      behaviour === 'garbage' ? '<html>' : JSON.stringify({ keys: keys.map((key) => key.publicJwk) }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.closeAllConnections();
+      server.close(() => resolve());
+    });
+  return {
+    jwksUrl: `http://127.0.0.1:${port}/jwks.json`,
+    fetches: () => fetches,
+    addKey: async (algorithm) => {
+      const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
+      const kid = `key-${keys.length + 1}`;
+      const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' };
+      keys.push({ algorithm, kid, privateKey, publicJwk });
+      return { kid, publicJwk };
+    },
+    sign: (sub, claims = {}) => {
+      const { algorithm, kid, privateKey } = keys.at(-1)!;
+      const now = Math.floor(Date.now() / 1_000);
+      return new SignJWT({ sub, email: `${sub}@example.com`, exp: now + 3_600, ...claims })
+        .setProtectedHeader({ alg: algorithm, kid })
+        .sign(privateKey);
+    },
+    behave: async (how) => {
+      if (how === 'refuse') await close();
+      else if (behaviour === 'refuse')
+        await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+      behaviour = how;
+    },
+    stop: async () => {
+      if (server.listening) await close();
+    },
+  };
+}
