@@ -37,7 +37,7 @@ export class Invitations1763800100000 implements MigrationInterface {
           CONSTRAINT invitation_mails_invitation_id_fkey REFERENCES invitations (id) ON DELETE CASCADE,
         sealed_token bytea NOT NULL,
         attempts integer NOT NULL DEFAULT 0,
-        due_at timestamptz(3) NOT NULL DEFAULT now()
+        due_at timestamptz(3) NOT NULL
       );
       CREATE INDEX invitation_mails_due_at_idx ON invitation_mails (due_at);
     `);

@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+
+const SOURCES = join(import.meta.dirname, '../../src');
+
+/** Who may import whom; all may import `common` and `config`. Entries of an entry are not inherited. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  common: [],
+  config: [],
+  database: [],
+  storage: ['database'],
+  auth: ['database'],
+  'dev-sign-in': ['auth'],
+  organizations: ['auth', 'database'],
+  invitations: ['organizations', 'auth', 'database'],
+  projects: ['organizations', 'database'],
+  documents: ['projects', 'storage', 'organizations', 'database'],
+  health: ['database', 'storage', 'auth'],
+  keys: ['organizations', 'auth', 'database'],
+  upstreams: ['organizations', 'auth', 'database'],
+  usage: ['organizations', 'auth', 'database'],
+  'device-auth': ['keys', 'organizations', 'auth', 'database'],
+  proxy: ['keys', 'upstreams', 'usage', 'auth', 'database'],
+};
+/** `common` knows nothing of the rest; `config` makes what it knows available, and so may import it. */
+const FOR_ALL = ['common', 'config'];
+
+interface Import {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  readonly target: string;
+  readonly names: string;
+}
+
+const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+);
+const production = files.filter((file) => !file.endsWith('.spec.ts'));
+const moduleOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '');
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(SOURCES, file), 'utf8');
+  const statements = text.matchAll(/(?:import|export)\s([^;]*?)\sfrom '(\.[^']+)'/g);
+  return [...statements].map(([, names = '', path = '']) => {
+    const target = relative(SOURCES, normalize(join(SOURCES, dirname(file), path)));
+    return { file, from: moduleOf(file), to: moduleOf(target), target, names };
+  });
+}
+
+const imports = production.flatMap(importsOf).filter(({ from, to }) => from !== '' && from !== to);
+
+it('reads the sources', () => {
+  expect(production.length).toBeGreaterThan(80);
+  expect(imports.length).toBeGreaterThan(100);
+});
+
+it('every folder is in the table', () => {
+  const folders = new Set(production.map(moduleOf).filter((folder) => folder !== ''));
+  expect([...folders].filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
+});
+
+it('nobody imports whom it may not', () => {
+  const allowed = ({ from, to }: Import) =>
+    MAY_IMPORT[from]!.includes(to) || (from !== 'common' && FOR_ALL.includes(to));
+  expect(
+    imports.filter((edge) => !allowed(edge)).map(({ file, target }) => `${file} imports ${target}`),
+  ).toEqual([]);
+});
+
+it('the table has no cycle', () => {
+  const reaches = (from: string, to: string): boolean =>
+    MAY_IMPORT[from]!.some((next) => next === to || reaches(next, to));
+  expect(Object.keys(MAY_IMPORT).filter((folder) => reaches(folder, folder))).toEqual([]);
+});
+
+it("another module's entities are used for foreign keys only", () => {
+  const foreign = imports.filter(({ target, file, names }) => {
+    const entity = target.endsWith('.entity.js') && !names.startsWith('type');
+    return entity && !file.endsWith('.entity.ts');
+  });
+  const constants = foreign.filter(({ names }) => !/^\{ [A-Z][A-Z_]+ \}$/.test(names.trim()));
+  expect(constants.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+});
+
+it('services do not speak HTTP', () => {
+  const offenders = production.filter((file) => {
+    const text = readFileSync(join(SOURCES, file), 'utf8');
+    return file.endsWith('.service.ts') && /HttpException|\w+Exception\b|from 'express'/.test(text);
+  });
+  expect(offenders).toEqual([]);
+});

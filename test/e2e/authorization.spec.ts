@@ -1,0 +1,101 @@
+import supertest from 'supertest';
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { join, teamOwner } from '../support/owners.js';
+import type { TestOwner } from '../support/owners.js';
+import { ROUTES, routesOf } from '../support/routes.js';
+import type { Access } from '../support/routes.js';
+import { SESSION_SECRET, sessionFor } from '../support/sessions.js';
+
+const UNKNOWN = '999999';
+const ADMIN_TOKEN = 'the-admin-token-of-this-test';
+
+let app: TestApp;
+let team: TestOwner;
+let credentials: Record<string, string | undefined>;
+
+beforeAll(async () => {
+  app = await startApp({ ADMIN_TOKEN });
+  team = await teamOwner(app);
+  await join(app, team, 'member', 'member');
+  await join(app, team, 'leaver', 'member');
+  await team.admin.delete(`${team.base}/members/leaver`).expect(200);
+  const bearer = async (user: string, claims = {}) => `Bearer ${await sessionFor(user, claims)}`;
+  const token = await sessionFor(team.user);
+  credentials = {
+    'no session': undefined,
+    'a forged session': `Bearer ${token.slice(0, -8)}AAAAAAAA`,
+    'an expired session': await bearer(team.user, { exp: Math.floor(Date.now() / 1_000) - 60 }),
+    'a proxy key': 'Bearer mk_0123456789abcdefghijklmnopqrstuvwxyz1LZ3mB',
+    'the admin token': `Bearer ${ADMIN_TOKEN}`,
+    'the secret itself': `Bearer ${SESSION_SECRET}`,
+    'a stranger': await bearer('stranger'),
+    'an ex-member': await bearer('leaver'),
+    'a member': await bearer('member'),
+    'an admin': await bearer(team.user),
+  };
+});
+afterAll(() => app.close());
+
+const NOBODY = [
+  'no session',
+  'a forged session',
+  'an expired session',
+  'a proxy key',
+  'the admin token',
+  'the secret itself',
+];
+const WITH_SESSION = ['a stranger', 'an ex-member', 'a member', 'an admin'];
+const OUTSIDERS = ['a stranger', 'an ex-member'];
+
+/** Nothing is changed: bodies are not JSON, and what is named does not exist. */
+async function ask(route: string, who: string) {
+  const [method = '', pattern = ''] = route.split(' ');
+  const path = pattern.replace(':organizationId', String(team.organizationId)).replace(/:\w+/g, UNKNOWN);
+  const request = supertest(app.url)[method.toLowerCase() as 'get'](path);
+  const authorization = credentials[who];
+  if (authorization !== undefined) request.set('Authorization', authorization);
+  return method === 'POST' || method === 'PUT' ? request.send('not JSON') : request;
+}
+
+/** What the table lets expect; undefined: let through, whatever comes then. */
+function expected(access: Access, who: string): { status: number; message: string } | undefined {
+  if (access === 'public') return undefined;
+  if (NOBODY.includes(who)) return { status: 401, message: 'a valid session is required' };
+  if (access === 'session') return undefined;
+  if (OUTSIDERS.includes(who)) return { status: 404, message: 'organization not found' };
+  if (access !== 'member' && who === 'a member') {
+    return { status: 403, message: `only admins can ${access.slice('admin: '.length)}` };
+  }
+  return undefined;
+}
+
+it('every route is in the table, and nothing else', () => {
+  expect(routesOf(app).sort()).toEqual(Object.keys(ROUTES).sort());
+});
+
+// Deleting the organization itself would be carried out for an admin: that has tests of its own.
+const routes = Object.entries(ROUTES).filter(
+  ([route]) => route !== 'DELETE /me/organizations/:organizationId',
+);
+
+describe.each(routes)('%s is for %s', (route, access) => {
+  it.each([...NOBODY, ...WITH_SESSION])('%s', async (who) => {
+    const { status, body } = await ask(route, who);
+    const refusal = expected(access, who);
+    if (refusal)
+      expect({ status, body }).toEqual({
+        status: refusal.status,
+        body: { error: { message: refusal.message } },
+      });
+    else expect([401, 403, 500]).not.toContain(status);
+    if (!refusal) expect(body.error?.message).not.toBe('organization not found');
+  });
+});
+
+describe('DELETE /me/organizations/:organizationId', () => {
+  it.each([...NOBODY, ...OUTSIDERS, 'a member'])('refuses %s', async (who) => {
+    const { status } = await ask('DELETE /me/organizations/:organizationId', who);
+    expect(status).toBe(expected('admin: delete the organization', who)!.status);
+  });
+});

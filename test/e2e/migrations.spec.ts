@@ -1,0 +1,62 @@
+import { DataSource } from 'typeorm';
+import { dataSourceOptions } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/migrate.js';
+import { startApp } from '../support/app.js';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { inParallel } from '../support/parallel.js';
+
+let database: TestDatabase;
+
+beforeEach(async () => {
+  database = await createDatabase({ empty: true });
+});
+afterEach(() => database.drop());
+
+const connect = () => new DataSource(dataSourceOptions(database.url)).initialize();
+
+/** Everything that makes the schema what it is, as text. */
+async function schema(): Promise<unknown[]> {
+  return database.query(`
+    SELECT 'column' AS kind, table_name AS name, column_name || ' ' || data_type || ' ' || is_nullable || ' ' ||
+      coalesce(column_default, '') || coalesce(identity_generation, '') AS definition
+    FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'migrations'
+    UNION ALL SELECT 'constraint', conname, pg_get_constraintdef(oid) FROM pg_constraint
+      WHERE connamespace = 'public'::regnamespace AND conrelid <> coalesce(to_regclass('migrations'), 0)
+    UNION ALL SELECT 'index', indexname, indexdef FROM pg_indexes
+      WHERE schemaname = 'public' AND tablename <> 'migrations'
+    ORDER BY 1, 2, 3`);
+}
+
+it('entities and migrations agree', async () => {
+  const app = await startApp();
+  const { upQueries } = await app.app.get(DataSource).driver.createSchemaBuilder().log();
+  await app.close();
+  expect(upQueries.map(({ query }) => query)).toEqual([]);
+});
+
+it('every migration has a way back', async () => {
+  const dataSource = await connect();
+  await dataSource.runMigrations();
+  const before = await schema();
+  expect(before.length).toBeGreaterThan(20);
+  for (const _ of dataSource.migrations) await dataSource.undoLastMigration();
+  expect(await schema()).toEqual([]);
+  await dataSource.runMigrations();
+  expect(await schema()).toEqual(before);
+  await dataSource.destroy();
+});
+
+it('any number of replicas may migrate at once', async () => {
+  const sources = await inParallel(8, connect);
+  await Promise.all(sources.map((source) => migrate(source)));
+  const [row] = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM migrations');
+  expect(row!.count).toBe(sources[0]!.migrations.length);
+  await Promise.all(sources.map((source) => source.destroy()));
+});
+
+it('replicas may start together on an empty database', async () => {
+  const apps = await inParallel(2, () => startApp({}, { database }));
+  for (const app of apps) await app.anonymous.get('/readyz').expect(200);
+  await Promise.all(apps.map((app) => app.close()));
+});

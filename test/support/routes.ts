@@ -1,0 +1,79 @@
+import type { TestApp } from './app.js';
+
+/** Who is let through: anybody; anybody with a session; members of the organization; its admins. */
+export type Access = 'public' | 'session' | 'member' | `admin: ${string}`;
+
+/**
+ * Every route of the service with who may use it. A route that is missing here, or is here and does not exist,
+ * fails a test.
+ */
+export const ROUTES: Record<string, Access> = {
+  'GET /healthz': 'public',
+  'GET /readyz': 'public',
+
+  'GET /me/organizations': 'session',
+  'POST /me/organizations': 'session',
+  'GET /me/organizations/:organizationId': 'member',
+  'PUT /me/organizations/:organizationId': 'admin: rename the organization',
+  'DELETE /me/organizations/:organizationId': 'admin: delete the organization',
+  'GET /me/organizations/:organizationId/audit': 'admin: read the audit trail',
+  'GET /me/organizations/:organizationId/members': 'member',
+  'PUT /me/organizations/:organizationId/members/:userId': 'admin: change roles',
+  'DELETE /me/organizations/:organizationId/members/:userId': 'admin: remove members',
+
+  'POST /me/organizations/:organizationId/invite': 'admin: invite members',
+  'GET /me/organizations/:organizationId/invitations': 'admin: list invitations',
+  'DELETE /me/organizations/:organizationId/invitations/:invitationId': 'admin: cancel invitations',
+  'POST /me/organizations/:organizationId/invitations/:invitationId/resend': 'admin: resend invitations',
+  'GET /me/invitations': 'session',
+  'POST /me/invitations/preview': 'session',
+  'POST /me/invitations/accept': 'session',
+  'POST /me/invitations/:invitationId/accept': 'session',
+  'POST /me/invitations/:invitationId/decline': 'session',
+
+  'GET /me/keys': 'session',
+  'POST /me/keys': 'session',
+  'PUT /me/keys/:keyId': 'session',
+  'DELETE /me/keys/:keyId': 'session',
+  'GET /me/organizations/:organizationId/keys': 'member',
+  'POST /me/organizations/:organizationId/keys': 'member',
+  'DELETE /me/organizations/:organizationId/keys/:keyId': 'member',
+
+  ...owned('projects', {
+    'GET ': 'member',
+    'POST ': 'admin: create projects',
+    'GET /:projectId': 'member',
+    'PUT /:projectId': 'admin: update projects',
+    'DELETE /:projectId': 'admin: delete projects',
+  }),
+  ...owned('projects/:projectId/documents', {
+    'GET ': 'member',
+    'POST ': 'admin: create documents',
+    'GET /:documentId': 'member',
+    'PUT /:documentId': 'admin: update documents',
+    'DELETE /:documentId': 'admin: delete documents',
+  }),
+};
+
+/** At the two addresses of an owner; at the personal one everybody is an admin. */
+function owned(path: string, routes: Record<string, Access>): Record<string, Access> {
+  const entries = Object.entries(routes).flatMap(([route, access]): [string, Access][] => {
+    const [method, rest = ''] = route.split(' ');
+    return [
+      [`${method} /me/${path}${rest}`, 'session'],
+      [`${method} /me/organizations/:organizationId/${path}${rest}`, access],
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The routes that the running app has, from its router; the pages of the API's documentation left out. */
+export function routesOf({ app }: TestApp): string[] {
+  const { router } = app.getHttpAdapter().getInstance() as {
+    router: { stack: { route?: { path: string; methods: Record<string, boolean> } }[] };
+  };
+  return router.stack.flatMap(({ route }) => {
+    if (!route || route.path.endsWith('*everything}') || /^\/(docs|openapi)/.test(route.path)) return [];
+    return Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`);
+  });
+}
