@@ -91,7 +91,7 @@ export class Invalidations implements OnApplicationBootstrap, OnApplicationShutd
     });
     await transaction.query('SELECT pg_notify($1, $2)', [
       ReplicaListener.CHANNEL,
-      JSON.stringify({ id, ...invalidation }),
+      JSON.stringify({ id, invalidation }),
     ]);
   }
 

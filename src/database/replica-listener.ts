@@ -111,7 +111,7 @@ export class ReplicaListener {
 
   private notified(channel: string, payload: string): void {
     if (channel === ReplicaListener.CHANNEL) {
-      const { id, ...invalidation } = JSON.parse(payload) as Invalidation & { id: string };
+      const { id, invalidation } = JSON.parse(payload) as { id: string; invalidation: Invalidation };
       this.events.invalidation(id, invalidation);
     } else {
       const [replica = '', ...ids] = payload.split(' ');

@@ -1,0 +1,238 @@
+import { isKeySecret } from '../../src/keys/key-format.js';
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { join, personalOwner, teamOwner } from '../support/owners.js';
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const typed = (type: string) => ({ error: { type, message: expect.any(String) } });
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+describe('minting', () => {
+  it.each([
+    ['without a body', undefined],
+    ['with an empty object', {}],
+    ['with nulls', { name: null, organization_id: null, expires_at: null }],
+  ])('%s makes a key of the personal pool', async (_how, body) => {
+    const person = await personalOwner(app);
+    const request = person.admin.post('/me/keys');
+    const { body: key, headers } = await (body ? request.send(body) : request).expect(201);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(isKeySecret(key.api_key)).toBe(true);
+    expect(key).toEqual({
+      id: expect.any(Number),
+      name: expect.any(String),
+      organization_id: person.organizationId,
+      user_id: person.user,
+      user_email: `${person.user}@example.com`,
+      prefix: key.api_key.slice(0, 7),
+      last4: key.api_key.slice(-4),
+      source: 'dashboard',
+      device: null,
+      created_at: expect.stringMatching(ISO_TIME),
+      last_used_at: null,
+      expires_at: null,
+      revoked_at: null,
+      revoked_reason: null,
+      api_key: key.api_key,
+    });
+    const { api_key: _, ...listed } = key;
+    await person.admin.get('/me/keys').expect(200, { keys: [listed] });
+  });
+
+  it('shows the key once, and stores only its hash', async () => {
+    const person = await personalOwner(app);
+    const { body } = await person.admin.post('/me/keys').send({ name: ' laptop ' }).expect(201);
+    expect(body.name).toBe('laptop');
+    const rows = await app.database.query('SELECT to_jsonb(k) AS row FROM proxy_keys k');
+    expect(JSON.stringify(rows)).not.toContain(body.api_key.slice(7, 39));
+    expect((await person.admin.get('/me/keys')).text).not.toContain('api_key');
+  });
+
+  it('for a team is open to every member, at both addresses', async () => {
+    const team = await teamOwner(app);
+    const member = await join(app, team, 'minter', 'member');
+    const { body: one } = await member
+      .post('/me/keys')
+      .send({ organization_id: team.organizationId })
+      .expect(201);
+    const { body: other } = await member.post(`${team.base}/keys`).expect(201);
+    expect([one.organization_id, other.organization_id]).toEqual([team.organizationId, team.organizationId]);
+  });
+
+  it.each([
+    [{ name: '' }, 'invalid_name'],
+    [{ name: 7 }, 'invalid_name'],
+    [{ name: 'x'.repeat(256) }, 'invalid_name'],
+    [{ expires_at: 'tomorrow' }, 'invalid_expires_at'],
+    [{ expires_at: '2020-01-01T00:00:00Z' }, 'invalid_expires_at'],
+    [{ expires_at: '2999-13-01T00:00:00Z' }, 'invalid_expires_at'],
+    [{ expires_at: '2999-01-01' }, 'invalid_expires_at'],
+    [{ expires_at: 4102444800 }, 'invalid_expires_at'],
+  ])('refuses %j', async (body, type) => {
+    const person = await personalOwner(app);
+    expect((await person.admin.post('/me/keys').send(body).expect(400)).body).toEqual(typed(type));
+  });
+
+  it.each([['1'], [-1], [1.5], [1e15], [{}]])('refuses %j as an organization', async (id) => {
+    const { body } = await (await app.as('ann')).post('/me/keys').send({ organization_id: id }).expect(400);
+    expect(body).toEqual({ error: { message: expect.any(String) } });
+  });
+
+  it('for an organization that is not the caller’s is 404', async () => {
+    const team = await teamOwner(app);
+    const stranger = await app.as('stranger');
+    for (const id of [team.organizationId, 999_999]) {
+      const { body } = await stranger.post('/me/keys').send({ organization_id: id }).expect(404);
+      expect(body).toEqual({ error: { message: 'organization not found' } });
+    }
+  });
+
+  it('keeps the time zone of an expiry apart from its time', async () => {
+    const { body } = await (
+      await app.as('ann')
+    )
+      .post('/me/keys')
+      .send({ expires_at: '2999-01-01T02:00:00+02:00' });
+    expect(body.expires_at).toBe('2999-01-01T00:00:00.000Z');
+  });
+});
+
+describe('a key', () => {
+  it('is renamed by its holder, and keeps its organization', async () => {
+    const team = await teamOwner(app);
+    const person = await personalOwner(app);
+    const { body: key } = await person.admin.post('/me/keys').send({ name: 'old' });
+    const url = `/me/keys/${key.id}`;
+    const { body } = await person.admin
+      .put(url)
+      .send({ name: 'new', organization_id: key.organization_id })
+      .expect(200);
+    expect(body.name).toBe('new');
+    const refused = await person.admin
+      .put(url)
+      .send({ name: 'x', organization_id: team.organizationId })
+      .expect(400);
+    expect(refused.body).toEqual(typed('scope_immutable'));
+    await person.admin.put(url).send({ name: '' }).expect(400);
+    await team.admin
+      .put(url)
+      .send({ name: 'mine' })
+      .expect(404, { error: { message: 'not found' } });
+    expect((await person.admin.get('/me/keys')).body.keys[0].name).toBe('new');
+  });
+
+  it('is revoked once, and stays on record', async () => {
+    const person = await personalOwner(app);
+    const { body: key } = await person.admin.post('/me/keys').send({ name: 'k' });
+    await (await app.as('stranger')).delete(`/me/keys/${key.id}`).expect(404);
+    await person.admin.delete(`/me/keys/${key.id}`).expect(204, '');
+    await person.admin.get('/me/keys').expect(200, { keys: [] });
+    const revoked = async () => (await person.admin.get('/me/keys?include_revoked=true')).body.keys[0];
+    const first = await revoked();
+    expect(first).toMatchObject({ revoked_at: expect.stringMatching(ISO_TIME), revoked_reason: 'revoked' });
+    await person.admin.delete(`/me/keys/${key.id}`).expect(204);
+    expect(await revoked()).toEqual(first);
+  });
+
+  it.each(['', 'false', '1', 'TRUE'])(
+    'that is revoked is not listed with include_revoked=%s',
+    async (value) => {
+      const person = await personalOwner(app);
+      const { body: key } = await person.admin.post('/me/keys');
+      await person.admin.delete(`/me/keys/${key.id}`).expect(204);
+      expect((await person.admin.get(`/me/keys?include_revoked=${value}`)).body.keys).toEqual([]);
+    },
+  );
+});
+
+describe('the keys of a team', () => {
+  it('are all in view of admins, and of a member its own', async () => {
+    const team = await teamOwner(app);
+    const [uma, vic] = [await join(app, team, 'uma', 'member'), await join(app, team, 'vic', 'member')];
+    const { body: umas } = await uma.post(`${team.base}/keys`);
+    const { body: vics } = await vic.post(`${team.base}/keys`);
+    const ids = async (agent: typeof uma) =>
+      (await agent.get(`${team.base}/keys`).expect(200)).body.keys.map((key: { id: number }) => key.id);
+    expect(await ids(team.admin)).toEqual([umas.id, vics.id]);
+    expect(await ids(uma)).toEqual([umas.id]);
+    await uma.delete(`${team.base}/keys/${vics.id}`).expect(404);
+    await uma.delete(`${team.base}/keys/${umas.id}`).expect(204);
+    await team.admin.delete(`${team.base}/keys/${vics.id}`).expect(204);
+    const { keys } = (await vic.get('/me/keys?include_revoked=true')).body;
+    expect(keys[0].revoked_reason).toBe('revoked_by_admin');
+  });
+
+  it('go with the membership, which counts them; other keys stay', async () => {
+    const team = await teamOwner(app);
+    for (const [user, leave] of [
+      ['wes', '/members/me'],
+      ['xia', '/members/xia'],
+    ] as const) {
+      const agent = await join(app, team, user, 'member');
+      const { body: personal } = await agent.post('/me/keys');
+      for (let i = 0; i < 3; i++) await agent.post(`${team.base}/keys`).expect(201);
+      const { body: revoked } = await agent.post(`${team.base}/keys`);
+      await agent.delete(`/me/keys/${revoked.id}`).expect(204);
+      const by = user === 'wes' ? agent : team.admin;
+      await by.delete(team.base + leave).expect(200, { status: 'removed', revoked_keys: 3 });
+      expect((await agent.get('/me/keys')).body.keys.map((key: { id: number }) => key.id)).toEqual([
+        personal.id,
+      ]);
+    }
+  });
+
+  it('go with the organization, of all members, and the count is exact', async () => {
+    const team = await teamOwner(app);
+    const agent = await join(app, team, 'yan', 'member');
+    await agent.post(`${team.base}/keys`);
+    await team.admin.post(`${team.base}/keys`);
+    await team.admin.delete(team.base).expect(200, { status: 'deleted', revoked_keys: 2 });
+    const { keys } = (await agent.get('/me/keys?include_revoked=true')).body;
+    expect(keys[0]).toMatchObject({
+      organization_id: team.organizationId,
+      revoked_reason: 'organization_deleted',
+    });
+  });
+
+  it('cannot be minted past a removal that runs at the same time', async () => {
+    const team = await teamOwner(app);
+    for (let round = 0; round < 15; round++) {
+      const user = `zed-${round}`;
+      const agent = await join(app, team, user, 'member');
+      const [gone, ...minted] = await Promise.all([
+        team.admin.delete(`${team.base}/members/${user}`),
+        ...[1, 2, 3, 4].map(() => agent.post(`${team.base}/keys`)),
+      ]);
+      const made = minted.filter(({ status }) => status === 201).length;
+      expect(minted.every(({ status }) => status === 201 || status === 404)).toBe(true);
+      expect(gone.body.revoked_keys).toBe(made);
+      expect((await agent.get('/me/keys')).body.keys).toEqual([]);
+    }
+  });
+
+  it('leave a trace when they are minted and revoked, without the key', async () => {
+    const team = await teamOwner(app);
+    const { body: key } = await team.admin.post(`${team.base}/keys`).send({ name: 'ci' });
+    await team.admin.delete(`${team.base}/keys/${key.id}`).expect(204);
+    const { body, text } = await team.admin.get(`${team.base}/audit?limit=2`).expect(200);
+    expect(body.events.map(({ action }: { action: string }) => action)).toEqual([
+      'key.revoked',
+      'key.minted',
+    ]);
+    expect(body.events[1].target).toEqual({ type: 'key', id: key.id, name: 'ci', user_id: team.user });
+    expect(text).not.toContain(key.api_key);
+  });
+});
+
+it('an expiry in the future is kept', async () => {
+  const expires_at = inAnHour();
+  const { body } = await (await app.as('ann')).post('/me/keys').send({ expires_at }).expect(201);
+  expect(body.expires_at).toBe(expires_at);
+});

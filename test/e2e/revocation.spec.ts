@@ -1,0 +1,216 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
+import { createInterface } from 'node:readline';
+import supertest from 'supertest';
+import { tokenHash } from '../../src/common/secret-token.js';
+import { newKeySecret } from '../../src/keys/key-format.js';
+import { testVariables } from '../support/app.js';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { inParallel, tally } from '../support/parallel.js';
+import { sessionFor } from '../support/sessions.js';
+
+interface Replica {
+  readonly process: ChildProcess;
+  /** `http://127.0.0.1:port` of the REST API */
+  readonly api: string;
+  /** Which key a secret is; undefined when it is refused. */
+  whose(secret: string): Promise<{ status: number; id: string }>;
+}
+
+let database: TestDatabase;
+let dataDir: string;
+let replicas: Replica[];
+
+async function startReplica(variables: NodeJS.ProcessEnv = {}): Promise<Replica> {
+  const script = joinPath(import.meta.dirname, '../support/authenticating-replica.mjs');
+  const child = spawn(process.execPath, [script], {
+    env: { ...process.env, ...testVariables(database.url, dataDir), ...variables },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const ports = JSON.parse(line) as { api: number; keys: number };
+  return {
+    process: child,
+    api: `http://127.0.0.1:${ports.api}`,
+    whose: async (secret) => {
+      const response = await fetch(`http://127.0.0.1:${ports.keys}`, { headers: { authorization: secret } });
+      return { status: response.status, id: await response.text() };
+    },
+  };
+}
+
+async function stop({ process: child }: Replica): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGCONT');
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+beforeAll(async () => {
+  database = await createDatabase();
+  dataDir = await mkdtemp(joinPath(tmpdir(), 'mintkeep-replicas-'));
+});
+beforeEach(async () => {
+  replicas = await inParallel(2, () => startReplica());
+});
+afterEach(() => Promise.all(replicas.map(stop)));
+afterAll(async () => {
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function agentOf(user: string, replica = replicas[0]!) {
+  return supertest.agent(replica.api).set('Authorization', `Bearer ${await sessionFor(user)}`);
+}
+
+/** Asks all replicas until told to stop; returns the ids that were served. */
+function keepAsking(secret: string) {
+  let asking = true;
+  const loops = replicas.map(async (replica) => {
+    while (asking) await replica.whose(secret);
+  });
+  return async () => {
+    asking = false;
+    await Promise.all(loops);
+  };
+}
+
+it('what is revoked is served nowhere from the moment the revocation is answered', async () => {
+  const agents = [await agentOf('ann', replicas[0]), await agentOf('ann', replicas[1])];
+  const servedAfterwards: string[] = [];
+  await inParallel(8, async (worker) => {
+    for (let round = 0; round < 60; round++) {
+      const { body: key } = await agents[round % 2]!.post('/me/keys').expect(201);
+      for (const replica of replicas)
+        expect(await replica.whose(key.api_key)).toEqual({ status: 200, id: String(key.id) });
+      const stopAsking = round % 10 === worker % 10 ? keepAsking(key.api_key) : undefined;
+      await agents[(round + worker) % 2]!.delete(`/me/keys/${key.id}`).expect(204);
+      const answers = await Promise.all(
+        replicas.flatMap((replica) => [replica.whose(key.api_key), replica.whose(key.api_key)]),
+      );
+      servedAfterwards.push(...answers.filter(({ status }) => status !== 401).map(({ id }) => id));
+      await stopAsking?.();
+    }
+  });
+  expect(servedAfterwards).toEqual([]);
+}, 60_000);
+
+/** Keys of a user as minting makes them, many at once. */
+async function mintMany(count: number, userId: string, organizationId: number): Promise<string[]> {
+  const secrets = Array.from({ length: count }, newKeySecret);
+  await database.query(
+    `INSERT INTO proxy_keys (organization_id, user_id, name, secret_sha256, prefix, last4, source)
+     SELECT $1, $2, 'k', decode(sha, 'hex'), 'mk_', '', 'dashboard' FROM unnest($3::text[]) AS sha`,
+    [organizationId, userId, secrets.map((secret) => tokenHash(secret).toString('hex'))],
+  );
+  return secrets;
+}
+
+it('thousands of keys that end with memberships are served nowhere afterwards', async () => {
+  const ann = await agentOf('ann');
+  const bob = await agentOf('bob', replicas[1]);
+  const { body: team } = await ann
+    .post('/me/organizations')
+    .send({ name: 'Team', slug: 'thousands' })
+    .expect(201);
+  const base = `/me/organizations/${team.id}`;
+  const askAll = (secrets: string[]) =>
+    Promise.all(
+      secrets.flatMap((secret) => replicas.map(async (replica) => (await replica.whose(secret)).status)),
+    );
+  for (let round = 0; round < 20; round++) {
+    const { body: invitation } = await ann
+      .post(`${base}/invite`)
+      .send({ email: 'bob@example.com', role: 'member' });
+    await bob.post('/me/invitations/accept').send({ token: invitation.token }).expect(200);
+    const secrets = await mintMany(100, 'bob', team.id);
+    expect(tally(await askAll(secrets))).toEqual({ 200: 200 });
+    const { body } = await (
+      round % 2 ? ann.delete(`${base}/members/bob`) : bob.delete(`${base}/members/me`)
+    ).expect(200);
+    expect(body.revoked_keys).toBe(100);
+    expect(tally(await askAll(secrets))).toEqual({ 401: 200 });
+  }
+}, 60_000);
+
+it('removal of a member, leaving and deletion of the organization end keys everywhere at once', async () => {
+  const ann = await agentOf('ann');
+  for (let round = 0; round < 12; round++) {
+    const slug = `team-${round}`;
+    const { body: team } = await ann.post('/me/organizations').send({ name: 'Team', slug }).expect(201);
+    const base = `/me/organizations/${team.id}`;
+    const bob = await agentOf('bob', replicas[1]);
+    const { body: invitation } = await ann
+      .post(`${base}/invite`)
+      .send({ email: 'bob@example.com', role: 'member' });
+    await bob.post('/me/invitations/accept').send({ token: invitation.token }).expect(200);
+    const { body: key } = await bob.post(`${base}/keys`).expect(201);
+    for (const replica of replicas) expect((await replica.whose(key.api_key)).status).toBe(200);
+    if (round % 3 === 0) await ann.delete(`${base}/members/bob`).expect(200);
+    else if (round % 3 === 1) await bob.delete(`${base}/members/me`).expect(200);
+    else await ann.delete(base).expect(200);
+    for (const replica of replicas) expect((await replica.whose(key.api_key)).status).toBe(401);
+  }
+});
+
+it('a replica that does not answer holds a revocation up for no longer than its lease, and serves nothing old after', async () => {
+  const ann = await agentOf('ann');
+  const { body: key } = await ann.post('/me/keys').expect(201);
+  for (const replica of replicas) expect((await replica.whose(key.api_key)).status).toBe(200);
+  replicas[1]!.process.kill('SIGSTOP');
+  const before = performance.now();
+  await ann.delete(`/me/keys/${key.id}`).expect(204);
+  expect(performance.now() - before).toBeLessThan(5_000);
+  const pending = replicas[1]!.whose(key.api_key);
+  replicas[1]!.process.kill('SIGCONT');
+  expect((await pending).status).toBe(401);
+});
+
+it('a replica that was killed is not waited for in the long run', async () => {
+  const ann = await agentOf('ann');
+  replicas[1]!.process.kill('SIGKILL');
+  await once(replicas[1]!.process, 'exit');
+  const { body: key } = await ann.post('/me/keys').expect(201);
+  await ann.delete(`/me/keys/${key.id}`).expect(204);
+  expect((await replicas[0]!.whose(key.api_key)).status).toBe(401);
+});
+
+it('while its listening connection is down a replica asks the database for every request', async () => {
+  const ann = await agentOf('ann');
+  for (let round = 0; round < 2; round++) {
+    const { body: key } = await ann.post('/me/keys').expect(201);
+    for (const replica of replicas) expect((await replica.whose(key.api_key)).status).toBe(200);
+    await database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mintkeep-replica' AND datname = current_database()`,
+    );
+    await ann.delete(`/me/keys/${key.id}`).expect(204);
+    for (const replica of replicas) expect((await replica.whose(key.api_key)).status).toBe(401);
+  }
+});
+
+it('an expired key, an unknown one and one with a wrong checksum are refused alike', async () => {
+  const ann = await agentOf('ann');
+  const expires_at = new Date(Date.now() + 1_500).toISOString();
+  const { body: key } = await ann.post('/me/keys').send({ expires_at }).expect(201);
+  expect((await replicas[0]!.whose(key.api_key)).status).toBe(200);
+  await eventually(async () => expect((await replicas[0]!.whose(key.api_key)).status).toBe(401));
+  for (const secret of ['', 'x', `${key.api_key}x`, key.api_key.replace(/.$/, '~')]) {
+    expect((await replicas[0]!.whose(secret)).status).toBe(401);
+  }
+});
+
+it('the time of last use is written down', async () => {
+  const ann = await agentOf('ann');
+  const { body: key } = await ann.post('/me/keys').expect(201);
+  await replicas[1]!.whose(key.api_key);
+  await eventually(async () => {
+    const { keys } = (await ann.get('/me/keys')).body;
+    expect(keys.find(({ id }: { id: number }) => id === key.id).last_used_at).not.toBeNull();
+  });
+});
