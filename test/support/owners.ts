@@ -1,5 +1,6 @@
 import type supertest from 'supertest';
 import type { TestApp } from './app.js';
+import { emailOf } from './sessions.js';
 
 /** An owner at its address: what holds for projects and documents holds for both kinds alike. */
 export interface TestOwner {
@@ -29,26 +30,21 @@ export async function personalOwner(app: TestApp): Promise<TestOwner> {
 export async function teamOwner(app: TestApp): Promise<TestOwner> {
   const user = `founder-${++count}`;
   const admin = await app.as(user);
-  await admin.get('/me/projects').expect(200);
-  const [row] = await app.database.query<{ id: number }>(
-    `WITH team AS (
-       INSERT INTO organizations (kind, name, slug) VALUES ('team', 'Acme', $1) RETURNING id
-     ) INSERT INTO memberships (organization_id, user_id, role) SELECT id, $2, 'admin' FROM team
-     RETURNING organization_id::int AS id`,
-    [`acme-${count}`, user],
-  );
-  return { base: `/me/organizations/${row!.id}`, organizationId: row!.id, user, admin };
+  const { body } = await admin
+    .post('/me/organizations')
+    .send({ name: 'Acme', slug: `acme-${count}` })
+    .expect(201);
+  return { base: `/me/organizations/${body.id}`, organizationId: body.id, user, admin };
 }
 
-/** Adds somebody to a team. */
+/** Lets somebody join a team by invitation. */
 export async function join(app: TestApp, team: TestOwner, user: string, role: 'admin' | 'member') {
   const agent = await app.as(user);
-  await agent.get('/me/projects').expect(200);
-  await app.database.query('INSERT INTO memberships (organization_id, user_id, role) VALUES ($1, $2, $3)', [
-    team.organizationId,
-    user,
-    role,
-  ]);
+  const { body } = await team.admin
+    .post(`${team.base}/invite`)
+    .send({ email: emailOf(user), role })
+    .expect(201);
+  await agent.post('/me/invitations/accept').send({ token: body.token }).expect(200);
   return agent;
 }
 
