@@ -1,0 +1,176 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseSettings } from './parse-settings.js';
+
+let dataDir: string;
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'mintkeep-settings-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const SECRET = 'a secret of at least thirty-two bytes';
+const parse = (variables: NodeJS.ProcessEnv = {}) => parseSettings({ DATA_DIR: dataDir, ...variables });
+
+function problems(variables: NodeJS.ProcessEnv): string[] {
+  try {
+    parse(variables);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split('\n').map((line) => line.split(' ')[0]!);
+  }
+}
+
+it('needs nothing on a developer’s machine', () => {
+  expect(parse()).toMatchObject({
+    production: false,
+    port: 3000,
+    host: '127.0.0.1',
+    publicUrl: 'http://localhost:3000',
+    dashboardUrl: 'http://localhost:3000',
+    signInUrl: 'http://localhost:3000/dev/sign-in',
+    dataDir,
+    databaseUrl: undefined,
+    minio: undefined,
+    smtp: undefined,
+    developmentSignIn: true,
+    session: { cookieName: 'mintkeep_session' },
+    adminToken: undefined,
+    trustProxy: [],
+    corsOrigins: [],
+    logLevel: 'info',
+    upstreamPrivateNetworks: 'allow',
+    deviceCodesPerMinute: 60,
+    keyGraceSeconds: 60,
+    proxyBodyLimitBytes: 33_554_432,
+    upstreamConnectTimeoutMs: 5_000,
+    upstreamFirstByteTimeoutMs: 120_000,
+    upstreamResponseTimeoutMs: 600_000,
+    upstreamIdleTimeoutMs: 120_000,
+  });
+});
+
+it('takes what is set', () => {
+  const settings = parse({
+    PORT: '8080',
+    HOST: '0.0.0.0',
+    PUBLIC_URL: 'https://keep.example.com/',
+    DASHBOARD_URL: 'https://app.example.com/mint/',
+    SIGN_IN_URL: 'https://id.example.com/login?client=mintkeep',
+    DATABASE_URL: 'postgres://user:pass@db/mintkeep',
+    MINIO_ENDPOINT: 'http://minio:9000',
+    MINIO_ACCESS_KEY: 'access',
+    MINIO_SECRET_KEY: 'secret',
+    SESSION_JWT_SECRET: SECRET,
+    SESSION_JWT_ISSUER: 'https://id.example.com',
+    ENCRYPTION_KEYS: `${KEY}, ${Buffer.alloc(32, 8).toString('base64')}`,
+    SMTP_URL: 'smtps://user:pass@mail.example.com',
+    MAIL_FROM: 'mintkeep <no-reply@example.com>',
+    TRUST_PROXY: '10.0.0.0/8, ::1',
+    CORS_ORIGINS: 'https://app.example.com,http://localhost:5173',
+    KEY_GRACE_SECONDS: '0',
+  });
+  expect(settings).toMatchObject({
+    port: 8080,
+    host: '0.0.0.0',
+    publicUrl: 'https://keep.example.com',
+    dashboardUrl: 'https://app.example.com/mint',
+    signInUrl: 'https://id.example.com/login?client=mintkeep',
+    minio: { accessKey: 'access', secretKey: 'secret', bucket: 'mintkeep' },
+    developmentSignIn: false,
+    smtp: { from: 'mintkeep <no-reply@example.com>' },
+    trustProxy: ['10.0.0.0/8', '::1'],
+    corsOrigins: ['https://app.example.com', 'http://localhost:5173'],
+    upstreamPrivateNetworks: 'deny',
+    keyGraceSeconds: 0,
+  });
+  expect(settings.encryptionKeys).toHaveLength(2);
+});
+
+it.each([
+  ['PORT', ['x', '-1', '65536', '1.5', '0x10']],
+  ['HOST', ['0.0.0.0', '10.0.0.1']],
+  ['PUBLIC_URL', ['keep.example.com', 'ftp://x', 'https://x/?q', 'https://x/#f']],
+  ['DASHBOARD_URL', ['x']],
+  ['SIGN_IN_URL', ['javascript:alert(1)', '/login']],
+  ['DATABASE_URL', ['mysql://x', 'x']],
+  ['MINIO_ENDPOINT', ['minio:9000', 'http://minio/path', 'http://user@minio', 'http://minio?x']],
+  ['MINIO_ACCESS_KEY', ['without an endpoint']],
+  ['SESSION_JWKS_URL', ['x', 'file:///etc/passwd']],
+  ['SESSION_JWT_SECRET', ['too short']],
+  ['SESSION_COOKIE_NAME', ['a b', 'a;b', 'a=b']],
+  ['ENCRYPTION_KEYS', ['x', Buffer.alloc(16).toString('base64'), `${KEY},x`, KEY.slice(0, -1)]],
+  ['MAIL_FROM', ['without@smtp.example']],
+  ['SMTP_URL', ['http://mail']],
+  ['TRUST_PROXY', ['loopback', '10.0.0.0/33', '10.0.0.1/x', '1.2.3']],
+  ['CORS_ORIGINS', ['*', 'https://app.example.com/', 'app.example.com']],
+  ['LOG_LEVEL', ['loud']],
+  ['UPSTREAM_PRIVATE_NETWORKS', ['yes']],
+  ['DEVICE_CODES_PER_MINUTE', ['0', 'x']],
+  ['KEY_GRACE_SECONDS', ['-1']],
+  ['PROXY_BODY_LIMIT', ['0', '1MB']],
+  ['UPSTREAM_CONNECT_TIMEOUT_MS', ['0']],
+  ['UPSTREAM_FIRST_BYTE_TIMEOUT_MS', ['x']],
+  ['UPSTREAM_RESPONSE_TIMEOUT_MS', ['1s']],
+  ['UPSTREAM_IDLE_TIMEOUT_MS', ['-5']],
+])('names %s when it is wrong', (name, values) => {
+  for (const value of values)
+    expect([value, problems({ [name]: value })]).toEqual([value, expect.arrayContaining([name])]);
+});
+
+it('names all problems at once, one line each', () => {
+  expect(
+    problems({ PORT: 'x', LOG_LEVEL: 'loud', MINIO_BUCKET: 'b', NODE_ENV: 'production' }).sort(),
+  ).toEqual(['ENCRYPTION_KEYS', 'LOG_LEVEL', 'MINIO_BUCKET', 'PORT', 'SESSION_JWKS_URL']);
+});
+
+it.each([
+  [{ NODE_ENV: 'production' }, ['ENCRYPTION_KEYS', 'SESSION_JWKS_URL']],
+  [{ NODE_ENV: 'production', SESSION_JWKS_URL: 'https://id/jwks', ENCRYPTION_KEYS: KEY }, []],
+  [{ NODE_ENV: 'production', SESSION_JWT_SECRET: SECRET, ENCRYPTION_KEYS: KEY }, []],
+  [{ DATABASE_URL: 'postgres://db/x' }, ['ENCRYPTION_KEYS']],
+  [{ MINIO_ENDPOINT: 'http://minio:9000' }, ['MINIO_ACCESS_KEY', 'MINIO_SECRET_KEY']],
+  [{ SMTP_URL: 'smtp://mail' }, ['MAIL_FROM']],
+])('%j lacks %j', (variables, missing) => {
+  expect(problems(variables as NodeJS.ProcessEnv).sort()).toEqual(missing);
+});
+
+it('turns the development sign-in off when there is a provider, and in production', () => {
+  expect(parse({ SESSION_JWT_SECRET: SECRET }).developmentSignIn).toBe(false);
+  expect(parse({ SESSION_JWKS_URL: 'https://id/jwks' })).toMatchObject({
+    developmentSignIn: false,
+    host: '0.0.0.0',
+  });
+});
+
+it('takes an empty variable for one that is not set', () => {
+  expect(parse({ PORT: '', DATABASE_URL: ' ', MINIO_ENDPOINT: '' })).toMatchObject({
+    port: 3000,
+    minio: undefined,
+  });
+});
+
+it('makes the secrets that may be made, once, for our eyes only', () => {
+  const first = parse();
+  const second = parse();
+  expect(second.encryptionKeys).toEqual(first.encryptionKeys);
+  expect(second.session.hs256Secret).toEqual(first.session.hs256Secret);
+  expect(first.encryptionKeys[0]).toHaveLength(32);
+  for (const name of ['encryption-key', 'development-session']) {
+    const path = join(dataDir, 'secrets', name);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, 'utf8')).toMatch(/^[\w+/]{43}=$/);
+  }
+});
+
+it('writes nothing to disk when something is wrong', () => {
+  expect(problems({ PORT: 'x' })).toEqual(['PORT']);
+  expect(() => statSync(join(dataDir, 'secrets'))).toThrow('ENOENT');
+});
+
+it('cannot be changed', () => {
+  const settings = parse() as { port: number };
+  expect(() => (settings.port = 1)).toThrow(TypeError);
+});
