@@ -5,6 +5,10 @@ import pg from 'pg';
 export interface TestDatabase {
   readonly url: string;
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Cuts all connections and lets nobody in. */
+  refuse(): Promise<void>;
+  /** Ends {@link refuse}. */
+  admit(): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -22,6 +26,11 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
     url: url.href,
     query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
       (await pool.query<Row>(text, values)).rows,
+    refuse: async () => {
+      await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    },
+    admit: () => administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
     drop: async () => {
       await pool.end();
       await administer(`DROP DATABASE ${name} WITH (FORCE)`);
