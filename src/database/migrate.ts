@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 
-/** Any number; what counts is that every replica takes the same. */
-const MIGRATION_LOCK = 7_461_001;
+/** Any negative number, as the others lock documents; what counts is that every replica takes the same. */
+const MIGRATION_LOCK = -7_461_001;
 
 /** Brings the schema up to date. Replicas that start together wait for the one that is at it. */
 export async function migrate(dataSource: DataSource): Promise<void> {

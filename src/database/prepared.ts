@@ -21,8 +21,11 @@ export class PreparedQueries {
     this.pool = (dataSource.driver as unknown as { master: Pool }).master;
   }
 
-  async rows<Row extends QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
-    const { rows } = await this.pool.query<Row>({ ...statement, values });
+  async rows<Row extends QueryResultRow>(
+    { name, text }: PreparedStatement,
+    values: unknown[],
+  ): Promise<Row[]> {
+    const { rows } = await this.pool.query<Row>({ name, text, values });
     return rows;
   }
 }

@@ -27,7 +27,7 @@ export class DocumentLock {
   ) {}
 
   /** @throws StorageUnavailable when it takes too long to get past the writers who wait for the storage */
-  run<T>(documentId: number, work: (locked: LockedDocument) => Promise<T>): Promise<T> {
+  run<T>(documentId: number, work: (locked: LockedDocument) => Promise<T>, patienceMs?: number): Promise<T> {
     const deadline = AbortSignal.timeout(STORAGE_TIMEOUT_MS);
     return this.gate.run(async () => {
       const connection = this.dataSource.createQueryRunner();
@@ -50,11 +50,20 @@ export class DocumentLock {
         await connection.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
         await connection.release();
       }
-    });
+    }, patienceMs);
   }
 
   /** {@link run} with all of the work in one transaction. */
   transaction<T>(documentId: number, work: (locked: LockedDocument) => Promise<T>): Promise<T> {
     return this.run(documentId, (locked) => locked.transaction(() => work(locked)));
+  }
+
+  /**
+   * {@link transaction} for work that does not need the storage and is not to fail with it: outlasts everyone
+   * who has come before.
+   */
+  patientTransaction<T>(documentId: number, work: (locked: LockedDocument) => Promise<T>): Promise<T> {
+    const transaction = (locked: LockedDocument) => locked.transaction(() => work(locked));
+    return this.run(documentId, transaction, 2 * STORAGE_TIMEOUT_MS);
   }
 }

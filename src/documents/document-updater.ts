@@ -33,14 +33,17 @@ export class DocumentUpdater {
   ) {}
 
   /** @throws NotFound @throws SlugTaken @throws PreconditionFailed, looked for in this order */
-  update(
+  async update(
     scope: OwnerScope,
     target: DocumentTarget,
-    changes: UpdateDocumentDto,
+    { title, slug, content }: UpdateDocumentDto,
   ): Promise<DocumentWithContent> {
-    const { title, slug, content } = changes;
-    if (content === undefined) return this.updateRow(scope, target, { title, slug });
-    return this.updateBody(scope, target, { title, slug }, content);
+    const updated =
+      content === undefined
+        ? await this.updateRow(scope, target, { title, slug })
+        : await this.updateBody(scope, target, { title, slug }, content);
+    crashPoint('update:committed');
+    return updated;
   }
 
   private updateRow(
@@ -53,6 +56,7 @@ export class DocumentUpdater {
       const { document, content } = await this.recovery.settle(await lockRow(manager, scope, target), locked);
       await changeRow(manager, target.id, change);
       assertMatch(target.ifMatch, entityTag(document));
+      crashPoint('update:changed');
       return { document: await manager.findOneByOrFail(Document, { id: target.id }), content };
     });
   }
@@ -71,6 +75,7 @@ export class DocumentUpdater {
       try {
         return await locked.transaction(async () => {
           await this.changeRowToBody(scope, target, { change, body, announcement }, locked);
+          crashPoint('update:changed');
           replacement.underWay = true;
           await this.bodies.put(target.id, body, locked.deadline);
           crashPoint('update:stored');

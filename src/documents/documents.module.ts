@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { AbandonedUpdates } from './abandoned-updates.js';
 import { DocumentBodies } from './document-bodies.js';
 import { DocumentLock } from './document-lock.js';
 import { DocumentRecovery } from './document-recovery.js';
@@ -20,6 +21,13 @@ import { DocumentsService } from './documents.service.js';
     TypeOrmModule.forFeature([Document, DocumentUpdate]),
   ],
   controllers: [DocumentsController],
-  providers: [DocumentsService, DocumentUpdater, DocumentRecovery, DocumentLock, DocumentBodies],
+  providers: [
+    DocumentsService,
+    DocumentUpdater,
+    DocumentRecovery,
+    DocumentLock,
+    DocumentBodies,
+    AbandonedUpdates,
+  ],
 })
 export class DocumentsModule {}

@@ -17,6 +17,7 @@ import { DocumentLock } from './document-lock.js';
 import { DocumentRecovery } from './document-recovery.js';
 import { lockRow, slugTakenOr } from './document-rows.js';
 import type { DocumentTarget } from './document-rows.js';
+import { DocumentUpdate } from './document-update.entity.js';
 import { DocumentUpdater } from './document-updater.js';
 import { BODY_PREFIX, bodyKey, entityTag, toBody } from './document-with-content.js';
 import type { DocumentWithContent } from './document-with-content.js';
@@ -59,7 +60,7 @@ export class DocumentsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.transactions.on(ProjectsDeleting, ({ which }, transaction) => this.release(which, transaction));
+    this.transactions.on(ProjectsDeleting, ({ which }, transaction) => this.releaseAll(which, transaction));
   }
 
   /** Without their bodies. @throws NotFound when there is no such project */
@@ -138,7 +139,7 @@ export class DocumentsService implements OnModuleInit {
     } catch (error) {
       if (!lockNotAvailable(error)) throw error;
       // An update is under way: wait for it among those who may wait for the storage.
-      await this.lock.transaction(target.id, ({ manager }) => this.deleteRow(manager, scope, target));
+      await this.lock.patientTransaction(target.id, ({ manager }) => this.deleteRow(manager, scope, target));
     }
     crashPoint('delete:committed');
     await this.deletions.removePromptly([bodyKey(target.id)]);
@@ -152,7 +153,7 @@ export class DocumentsService implements OnModuleInit {
   ): Promise<void> {
     const row = await lockRow(manager, scope, target, onLocked);
     assertMatch(target.ifMatch, entityTag(row));
-    await this.deletions.note([bodyKey(row.id)], manager);
+    await this.release([row.id], manager);
     await manager.delete(Document, { id: row.id });
     crashPoint('delete:noted');
   }
@@ -164,6 +165,7 @@ export class DocumentsService implements OnModuleInit {
       await this.documents.manager.transaction(async (transaction) => {
         await transaction.insert(Document, document);
         await this.deletions.keep(key, transaction);
+        crashPoint('create:inserted');
       });
     } catch (error) {
       // After a lost connection the row may be there all the same: then the body is not ours to discard.
@@ -183,10 +185,36 @@ export class DocumentsService implements OnModuleInit {
   }
 
   /** Hands the bodies of projects that are about to go to the deletion queue. */
-  private async release(which: ProjectsDeleting['which'], transaction: EntityManager): Promise<void> {
-    const documents = await transaction.find(Document, { select: { id: true }, where: which });
-    const keys = documents.map(({ id }) => bodyKey(id));
-    await this.deletions.note(keys, transaction);
-    this.transactions.afterCommit(transaction, () => this.deletions.removePromptly(keys));
+  private async releaseAll(which: ProjectsDeleting['which'], transaction: EntityManager): Promise<void> {
+    const documents = await transaction.find(Document, {
+      select: { id: true },
+      where: which,
+      order: { id: 'ASC' },
+      lock: { mode: 'pessimistic_write' }, // who is deleting one of them has its turn first
+    });
+    const ids = documents.map(({ id }) => id);
+    await this.release(ids, transaction);
+    crashPoint('delete project:noted');
+    this.transactions.afterCommit(transaction, async () => {
+      crashPoint('delete project:committed');
+      await this.deletions.removePromptly(ids.map(bodyKey));
+    });
   }
+
+  /** Notes the bodies of documents whose rows are locked and about to go. */
+  private async release(documentIds: readonly number[], transaction: EntityManager): Promise<void> {
+    const unsettled = await findUnsettled(documentIds, transaction);
+    const settled = documentIds.filter((id) => !unsettled.has(id));
+    await this.deletions.note(settled.map(bodyKey), transaction);
+    if (unsettled.size > 0) await this.deletions.noteUnsettled([...unsettled].map(bodyKey), transaction);
+  }
+}
+
+/** Those of the documents whose body an update may yet replace, although it has failed. */
+async function findUnsettled(documentIds: readonly number[], manager: EntityManager): Promise<Set<number>> {
+  const updates = await manager
+    .createQueryBuilder(DocumentUpdate, 'note')
+    .where('note.documentId = ANY (:documentIds)', { documentIds })
+    .getMany();
+  return new Set(updates.map(({ documentId }) => documentId));
 }

@@ -1,18 +1,24 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
+import { crashPoint } from '../common/crash-point.js';
 import { ObjectDeletion } from './object-deletion.entity.js';
 import { ObjectStore } from './object-store.js';
 
-/** How long an object may wait for the row that will point to it before it counts as left behind. */
-const RESERVATION = '1 hour';
+/**
+ * After this time (an interval of PostgreSQL's) a put has come to its end, whatever its caller was told: an
+ * object that waits longer for the row that is to point to it has been left behind.
+ */
+export const PUT_IS_OVER_AFTER = '1 hour';
 /** How long a request waits for objects to go that it has deleted; the sweep does what is left. */
 const PROMPT_REMOVAL_MS = 1_000;
 /** More than this is left to the sweep, so that no request is long for it. */
 const PROMPT_REMOVAL_KEYS = 100;
 const SWEEP_BATCH = 100;
 const PARALLEL_DELETIONS = 8;
+/** After so many attempts the time between them has reached its hour; its double would end beyond all intervals. */
+const DOUBLINGS_MAX = 6;
 
 /**
  * Objects that nothing points to, or soon will not. Notes are written in the transaction that makes an
@@ -31,7 +37,7 @@ export class DeletionQueue {
   async reserve(prefix: string, sequence: string): Promise<number> {
     const rows = await this.deletions.query<{ key: string }[]>(
       `INSERT INTO object_deletions (key, due_at)
-       SELECT $1 || nextval($2::regclass), now() + interval '${RESERVATION}' RETURNING key`,
+       SELECT $1 || nextval($2::regclass), now() + interval '${PUT_IS_OVER_AFTER}' RETURNING key`,
       [prefix, sequence],
     );
     return Number(rows[0]!.key.slice(prefix.length));
@@ -46,11 +52,21 @@ export class DeletionQueue {
     if (affected !== 1) throw new Error('the reservation of an object has run out');
   }
 
-  /** Notes the objects that a `SELECT` of keys names. Call {@link removePromptly} after the commit. */
+  /** Notes objects that nothing points to any more. Call {@link removePromptly} after the commit. */
   async note(keys: readonly string[], transaction: EntityManager): Promise<void> {
     await transaction.query(
       `INSERT INTO object_deletions (key, due_at) SELECT unnest($1::text[]), now()
        ON CONFLICT (key) DO UPDATE SET due_at = now()`,
+      [keys],
+    );
+  }
+
+  /** As {@link note}, for objects that a put may yet store, although it has failed: they go now, and once more later. */
+  async noteUnsettled(keys: readonly string[], transaction: EntityManager): Promise<void> {
+    await transaction.query(
+      `INSERT INTO object_deletions (key, due_at, again_at)
+       SELECT unnest($1::text[]), now(), now() + interval '${PUT_IS_OVER_AFTER}'
+       ON CONFLICT (key) DO UPDATE SET due_at = EXCLUDED.due_at, again_at = EXCLUDED.again_at`,
       [keys],
     );
   }
@@ -83,7 +99,8 @@ export class DeletionQueue {
   private async lease(): Promise<string[]> {
     const [rows] = await this.deletions.query<[{ key: string }[], number]>(
       `UPDATE object_deletions
-       SET attempts = attempts + 1, due_at = now() + least(interval '1 minute' * power(2, attempts), interval '1 hour')
+       SET attempts = attempts + 1,
+         due_at = now() + least(interval '1 minute' * power(2, least(attempts, ${DOUBLINGS_MAX})), interval '1 hour')
        WHERE key IN (
          SELECT key FROM object_deletions WHERE due_at <= now() ORDER BY due_at LIMIT ${SWEEP_BATCH} FOR UPDATE SKIP LOCKED
        ) RETURNING key`,
@@ -106,9 +123,20 @@ export class DeletionQueue {
       }
     };
     await Promise.all(Array.from({ length: PARALLEL_DELETIONS }, worker));
-    if (gone.length > 0) await this.deletions.delete({ key: In(gone) });
+    crashPoint('remove:deleted');
+    if (gone.length > 0) await this.strike(gone);
     if (failures.length > 0) throw failures[0];
     return gone.length;
+  }
+
+  private async strike(keys: readonly string[]): Promise<void> {
+    await this.deletions.query(
+      `WITH once_more AS (
+         UPDATE object_deletions SET due_at = again_at, again_at = NULL
+         WHERE key = ANY ($1) AND again_at > now() RETURNING key
+       ) DELETE FROM object_deletions WHERE key = ANY ($1) AND key NOT IN (SELECT key FROM once_more)`,
+      [keys],
+    );
   }
 
   private report(error: unknown): undefined {

@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { access, lstat, mkdir, open, opendir, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { crashPoint } from '../common/crash-point.js';
 import { ObjectStore } from './object-store.js';
 
 const FILE_MODE = 0o600;
@@ -36,6 +37,7 @@ export class FileObjectStore extends ObjectStore {
     try {
       await writeDurably(temporary, body, signal);
       signal.throwIfAborted(); // who called has been told that it failed
+      crashPoint('put:written');
       await rename(temporary, join(this.root, key));
     } catch (error) {
       await rm(temporary, { force: true });

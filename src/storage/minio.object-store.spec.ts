@@ -168,7 +168,7 @@ describe('MinioObjectStore at a broken service', () => {
   it('ends a put at the deadline when the service does not take the body', async () => {
     const { port, connections } = await tcpService((socket) => socket.pause());
     const large = Buffer.alloc(32 * 1_048_576);
-    await expect(storeAt(port, 500).put('documents/1', large)).rejects.toThrow(StorageUnavailable);
+    await expect(storeAt(port, 2_000).put('documents/1', large)).rejects.toThrow(StorageUnavailable);
     await closed(connections[0]!.resume());
   });
 

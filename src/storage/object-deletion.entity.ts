@@ -11,6 +11,10 @@ export class ObjectDeletion {
   @Time()
   dueAt: string;
 
+  /** When the object is to be deleted a second time, because a put that had failed may store it once more. */
+  @Time({ nullable: true })
+  againAt: string | null;
+
   /** How often a sweep has taken it up. */
   @Column({ type: 'integer', default: 0 })
   attempts: number;

@@ -79,6 +79,17 @@ describe('StorageGate', () => {
     expect(late.begun).toBe(0);
   });
 
+  it('lets one wait longer than the others', async () => {
+    const gate = new StorageGate(1, SHORT_MS);
+    const inside = new Task();
+    const first = gate.run(inside.run);
+    const patient = gate.run(() => Promise.resolve('patient'), LONG_MS);
+    await expect(gate.run(() => Promise.resolve('late'))).rejects.toThrow(StorageUnavailable);
+    inside.end('done');
+    await first;
+    await expect(patient).resolves.toBe('patient');
+  });
+
   it('never holds more than its capacity under a crowd', async () => {
     const gate = new StorageGate(3, LONG_MS);
     let inside = 0;

@@ -21,9 +21,9 @@ export class StorageGate {
     if (!Number.isInteger(capacity) || capacity < 1) throw new RangeError('the capacity must be at least 1');
   }
 
-  /** Runs the task when there is room. @throws StorageUnavailable when there is none for 5 s */
-  async run<T>(task: () => Promise<T>): Promise<T> {
-    await this.enter();
+  /** Runs the task when there is room. @throws StorageUnavailable when there is none for so long, 5 s as a rule */
+  async run<T>(task: () => Promise<T>, timeoutMs = this.timeoutMs): Promise<T> {
+    await this.enter(timeoutMs);
     try {
       return await task();
     } finally {
@@ -31,7 +31,7 @@ export class StorageGate {
     }
   }
 
-  private enter(): Promise<void> {
+  private enter(timeoutMs: number): Promise<void> {
     if (this.inside < this.capacity) {
       this.inside++;
       return Promise.resolve();
@@ -43,8 +43,8 @@ export class StorageGate {
       };
       const timer = setTimeout(() => {
         this.waiting.delete(admit);
-        reject(new StorageUnavailable(`too many are waiting for it: no room within ${this.timeoutMs} ms`));
-      }, this.timeoutMs);
+        reject(new StorageUnavailable(`too many are waiting for it: no room within ${timeoutMs} ms`));
+      }, timeoutMs);
       this.waiting.add(admit);
     });
   }

@@ -35,6 +35,7 @@ export class Documents1763700200000 implements MigrationInterface {
       CREATE TABLE object_deletions (
         key text CONSTRAINT object_deletions_pkey PRIMARY KEY,
         due_at timestamptz(3) NOT NULL,
+        again_at timestamptz(3),
         attempts integer NOT NULL DEFAULT 0,
         created_at timestamptz(3) NOT NULL DEFAULT now()
       );

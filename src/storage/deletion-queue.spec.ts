@@ -1,0 +1,277 @@
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { createDatabase } from '../../test/support/database.js';
+import type { TestDatabase } from '../../test/support/database.js';
+import { eventually } from '../../test/support/eventually.js';
+import { inParallel } from '../../test/support/parallel.js';
+import { dataSourceOptions } from '../database/data-source.js';
+import { DeletionQueue } from './deletion-queue.js';
+import { ObjectDeletion } from './object-deletion.entity.js';
+import { ObjectStore } from './object-store.js';
+
+/** Keeps objects in memory, and can be told to fail or to hang. */
+class MemoryStore extends ObjectStore {
+  readonly objects = new Map<string, Buffer>();
+  readonly deletions: string[] = [];
+  state: 'working' | 'failing' | 'hanging' = 'working';
+
+  protected override putObject(key: string, body: Buffer): Promise<void> {
+    this.objects.set(key, body);
+    return Promise.resolve();
+  }
+
+  protected override getObject(key: string): Promise<Buffer | undefined> {
+    return Promise.resolve(this.objects.get(key));
+  }
+
+  protected override async deleteObject(key: string, signal: AbortSignal): Promise<void> {
+    this.deletions.push(key);
+    if (this.state === 'failing') throw new Error('failing');
+    if (this.state === 'hanging') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    this.objects.delete(key);
+  }
+
+  // eslint-disable-next-line @typescript-eslint/require-await
+  protected override async *listObjects(): AsyncIterable<string> {
+    yield* this.objects.keys();
+  }
+
+  protected override checkStore = () => Promise.resolve();
+  protected override prepareStore = () => Promise.resolve();
+}
+
+const body = Buffer.from('body');
+const SEQUENCE = 'documents_id_seq';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let store: MemoryStore;
+let queue: DeletionQueue;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  database = await createDatabase();
+  const options = { ...dataSourceOptions(database.url), entities: [ObjectDeletion] };
+  dataSource = await new DataSource(options).initialize();
+  await database.query('CREATE TABLE wanted (key text)');
+});
+beforeEach(async () => {
+  await database.query('TRUNCATE object_deletions, wanted');
+  store = new MemoryStore();
+  queue = newQueue();
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+const newQueue = () => new DeletionQueue(dataSource.getRepository(ObjectDeletion), store);
+const noted = async () =>
+  (await database.query<{ key: string }>('SELECT key FROM object_deletions')).map(({ key }) => key);
+const letTimePass = () => database.query(`UPDATE object_deletions SET due_at = now() - interval '1 second'`);
+const note = (keys: string[]) => queue.note(keys, dataSource.manager);
+
+async function reserve(): Promise<string> {
+  const key = `documents/${await queue.reserve('documents/', SEQUENCE)}`;
+  await store.put(key, body);
+  return key;
+}
+
+/** Makes a row that points to the object, as whoever has reserved its key does. */
+function keep(key: string): Promise<void> {
+  return dataSource.transaction(async (transaction) => {
+    await transaction.query('INSERT INTO wanted (key) VALUES ($1)', [key]);
+    await queue.keep(key, transaction);
+  });
+}
+
+/** Puts objects there that nothing points to. */
+async function storeSuperfluous(count: number): Promise<string[]> {
+  const keys = Array.from({ length: count }, (_, i) => `documents/${i}`);
+  for (const key of keys) await store.put(key, body);
+  return keys;
+}
+
+async function minutesUntilDue(key: string): Promise<number> {
+  const [row] = await database.query<{ minutes: number }>(
+    'SELECT extract(epoch FROM due_at - now())::float / 60 AS minutes FROM object_deletions WHERE key = $1',
+    [key],
+  );
+  return row!.minutes;
+}
+
+describe('a reservation', () => {
+  it('has an id of its own, however many are made at once', async () => {
+    const keys = await inParallel(20, reserve);
+    expect(new Set(keys).size).toBe(20);
+    expect((await noted()).sort()).toEqual(keys.sort());
+  });
+
+  it('protects the object for an hour, and from then on not', async () => {
+    const key = await reserve();
+    expect(await queue.sweep()).toBe(0);
+    expect(await minutesUntilDue(key)).toBeCloseTo(60, 0);
+    await letTimePass();
+    expect(await queue.sweep()).toBe(1);
+    expect(store.objects.size).toBe(0);
+    expect(await noted()).toEqual([]);
+  });
+
+  it('is over when the object is kept: nothing deletes it any more', async () => {
+    const key = await reserve();
+    await keep(key);
+    expect(await noted()).toEqual([]);
+    await letTimePass();
+    expect(await queue.sweep()).toBe(0);
+    expect(store.objects.has(key)).toBe(true);
+  });
+
+  it('stays when the transaction that keeps the object fails', async () => {
+    const key = await reserve();
+    const failing = dataSource.transaction(async (transaction) => {
+      await queue.keep(key, transaction);
+      throw new Error('refused');
+    });
+    await expect(failing).rejects.toThrow('refused');
+    expect(await noted()).toEqual([key]);
+  });
+
+  it('cannot be kept when it never was, or when it has run out', async () => {
+    await expect(keep('documents/1')).rejects.toThrow('run out');
+    const key = await reserve();
+    await letTimePass();
+    store.state = 'failing';
+    await queue.sweep(); // has taken it up, and not succeeded yet
+    await expect(keep(key)).rejects.toThrow('run out');
+    expect(await database.query('SELECT key FROM wanted')).toEqual([]);
+  });
+
+  it('is kept or swept, never both, when both happen at once', async () => {
+    const outcomes = { kept: 0, swept: 0 };
+    for (let round = 0; Math.min(outcomes.kept, outcomes.swept) < 10; round++) {
+      expect(round).toBeLessThan(1_000);
+      const key = await reserve();
+      await letTimePass();
+      const sweep = () => newQueue().sweep();
+      const creation = dataSource.transaction(async (transaction) => {
+        await transaction.query('INSERT INTO wanted (key) VALUES ($1)', [key]);
+        const racers = [() => queue.keep(key, transaction), sweep, sweep, sweep];
+        await Promise.all((round % 2 ? racers.reverse() : racers).map((race) => race()));
+      });
+      await creation.catch((error: Error) => expect(error.message).toContain('run out'));
+      const rows = await database.query('SELECT key FROM wanted WHERE key = $1', [key]);
+      await eventually(async () => expect(await noted()).toEqual([]));
+      expect(store.objects.has(key)).toBe(rows.length === 1);
+      outcomes[rows.length === 1 ? 'kept' : 'swept']++;
+    }
+  });
+});
+
+describe('a sweep', () => {
+  it('deletes what is due, however much it is, and nothing else', async () => {
+    const keys = await storeSuperfluous(250);
+    await note(keys.slice(0, 240));
+    expect(await queue.sweep()).toBe(240);
+    expect([...store.objects.keys()]).toEqual(keys.slice(240));
+    expect(await noted()).toEqual([]);
+  });
+
+  it('shares the work with others at the same time', async () => {
+    await note(await storeSuperfluous(300));
+    await inParallel(3, () => dataSource.query('SELECT 1')); // connections for all of them
+    const counts = await Promise.all([queue.sweep(), newQueue().sweep(), newQueue().sweep()]);
+    expect(counts.reduce((a, b) => a + b)).toBe(300);
+    expect(store.deletions).toHaveLength(300);
+    expect(counts.filter((count) => count > 0).length).toBeGreaterThan(1);
+    expect(store.objects.size).toBe(0);
+    expect(await noted()).toEqual([]);
+  });
+
+  it('takes an object that is gone already for deleted', async () => {
+    await note(['documents/1']);
+    expect(await queue.sweep()).toBe(1);
+    expect(await noted()).toEqual([]);
+  });
+
+  it('tries again after a time that doubles up to an hour, for as long as it takes', async () => {
+    const [key] = await storeSuperfluous(1);
+    await note([key!]);
+    store.state = 'failing';
+    const delays: number[] = [];
+    for (let attempt = 0; attempt < 9; attempt++) {
+      expect(await queue.sweep()).toBe(0);
+      delays.push(Math.round(await minutesUntilDue(key!)));
+      await letTimePass();
+    }
+    expect(delays).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+    await database.query('UPDATE object_deletions SET attempts = 100000');
+    await queue.sweep();
+    expect(await minutesUntilDue(key!)).toBeCloseTo(60, 0);
+    expect(await queue.sweep()).toBe(0); // not before its time
+
+    await letTimePass();
+    store.state = 'working';
+    expect(await queue.sweep()).toBe(1);
+    expect(await noted()).toEqual([]);
+  });
+
+  it('deletes once more, after an hour, what a put may have stored since', async () => {
+    const [key] = await storeSuperfluous(1);
+    await queue.noteUnsettled([key!], dataSource.manager);
+    await queue.removePromptly([key!]);
+    expect(store.objects.size).toBe(0);
+    expect(await queue.sweep()).toBe(0);
+    expect(await minutesUntilDue(key!)).toBeCloseTo(60, 0);
+
+    await store.put(key!, body);
+    await letTimePass();
+    expect(await queue.sweep()).toBe(1);
+    expect(store.objects.size).toBe(0);
+    expect(await noted()).toEqual([]);
+  });
+});
+
+describe('a prompt removal', () => {
+  it('deletes the objects and their notes', async () => {
+    const keys = await storeSuperfluous(3);
+    await note(keys);
+    await queue.removePromptly(keys);
+    expect(store.objects.size).toBe(0);
+    expect(await noted()).toEqual([]);
+  });
+
+  it('does not wait longer than a second for a store that hangs, and leaves the rest to the sweep', async () => {
+    const keys = await storeSuperfluous(3);
+    await note(keys);
+    store.state = 'hanging';
+    const start = performance.now();
+    await queue.removePromptly(keys);
+    expect(performance.now() - start).toBeGreaterThan(900);
+    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(await noted()).toHaveLength(3);
+
+    store.state = 'working';
+    expect(await queue.sweep()).toBe(3);
+  });
+
+  it.each(['failing', 'hanging'] as const)('never fails, not with a store that is %s', async (state) => {
+    store.state = state;
+    await note(['documents/1']);
+    await queue.removePromptly(['documents/1']);
+    expect(await noted()).toEqual(['documents/1']);
+  });
+
+  it('takes no more than a request can wait for', async () => {
+    const keys = await storeSuperfluous(150);
+    await note(keys);
+    await queue.removePromptly(keys);
+    expect(store.objects.size).toBe(50);
+    expect(await queue.sweep()).toBe(50);
+  });
+
+  it('may be noted twice', async () => {
+    await note(['documents/1']);
+    await note(['documents/1']);
+    expect(await noted()).toEqual(['documents/1']);
+  });
+});
