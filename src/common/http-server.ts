@@ -3,6 +3,7 @@ import type { ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
+import { Connections } from './connections.js';
 import { errorBody } from './error.filter.js';
 import { assignRequestId, newRequestId } from './request-id.js';
 
@@ -10,6 +11,8 @@ const HAS_CHEAP_SET_PROTOTYPE = Number(process.versions.node.split('.')[0]) >= 2
 
 /** Express on an HTTP server of ours: request ids on every answer, also on those that Express never sees. */
 export class HttpServerAdapter extends ExpressAdapter {
+  private connections: Connections;
+
   override initHttpServer(): void {
     const application = this.getInstance<Express>();
     const server = createServer(serverOptions(application));
@@ -19,7 +22,14 @@ export class HttpServerAdapter extends ExpressAdapter {
       application(request, response);
     });
     server.on('clientError', refuseMalformed);
+    this.connections = new Connections(server);
     this.httpServer = server;
+  }
+
+  override async close(): Promise<void> {
+    const closed = super.close();
+    this.connections.end();
+    await closed;
   }
 }
 
