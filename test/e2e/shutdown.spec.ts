@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { startS3Proxy } from '../support/s3-proxy.js';
+import type { S3Proxy } from '../support/s3-proxy.js';
+import { startS3 } from '../support/s3.js';
+import type { S3 } from '../support/s3.js';
+import { sessionFor } from '../support/sessions.js';
+import { startService, temporaryFolder } from '../support/service.js';
+import type { Service } from '../support/service.js';
+
+/** Far less than a kept connection lives, or a request may take. */
+const PROMPT_MS = 3_000;
+
+let s3: S3;
+let proxy: S3Proxy;
+let database: TestDatabase;
+let service: Service;
+
+beforeEach(async () => {
+  s3 = await startS3();
+  proxy = await startS3Proxy(s3.endpoint);
+  database = await createDatabase();
+  service = await startService(database.url, await temporaryFolder(), {
+    MINIO_ENDPOINT: proxy.endpoint.href,
+    MINIO_ACCESS_KEY: s3.accessKey,
+    MINIO_SECRET_KEY: s3.secretKey,
+  });
+});
+afterEach(async () => {
+  await service.end('SIGKILL');
+  await database.drop();
+  await proxy.stop();
+  await s3.stop();
+});
+
+async function connecting(): Promise<void> {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  await once(socket, 'connect').finally(() => socket.destroy());
+}
+
+it.each(['SIGTERM', 'SIGINT'] as const)(
+  'on %s answers what runs, takes nothing new and ends with exit code 0',
+  async (signal) => {
+    const agent = await service.as('anna');
+    const { body: project } = await agent.post('/me/projects').send({ name: 'Handbook' }).expect(201);
+    const documents = `/me/projects/${project.id}/documents`;
+    const old = { title: 'Old', slug: 'old', content: 'old' };
+    const { body: document } = await agent.post(documents).send(old).expect(201);
+
+    proxy.onRequest = () => 'hang';
+    const change = { title: 'New', slug: 'new', content: 'new' };
+    const running = Promise.all([
+      agent.put(`${documents}/${document.id}`).send(change),
+      agent.post(documents).send({ ...change, slug: 'made' }),
+      agent.get(`${documents}/${document.id}`),
+    ]);
+    running.catch(() => undefined);
+    await eventually(() => expect(proxy.waiting()).toBe(3));
+    const exit = service.end(signal);
+    await eventually(() => expect(connecting()).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
+
+    await proxy.recover();
+    const [updated, created, read] = await running;
+    expect([updated.status, created.status, read.status]).toEqual([200, 201, 200]);
+    expect(updated.body).toMatchObject(change);
+    const answered = performance.now();
+    expect(await exit).toEqual({ code: 0, signal: null });
+    expect(performance.now() - answered).toBeLessThan(PROMPT_MS);
+    expect(await database.query('SELECT title FROM documents ORDER BY id')).toEqual([
+      { title: 'New' },
+      { title: 'New' },
+    ]);
+  },
+);
+
+it('does not wait for connections that are kept, or on which nothing has come yet', async () => {
+  const { port } = new URL(service.url);
+  const early = connect(Number(port), '127.0.0.1');
+  await once(early, 'connect');
+  const agent = new Agent({ keepAlive: true });
+  const fetch = async (path: string) => {
+    const headers = { authorization: `Bearer ${await sessionFor('anna')}` };
+    const [response] = (await once(get({ port, path, agent, headers }), 'response')) as [IncomingMessage];
+    await text(response);
+    return response;
+  };
+  expect((await fetch('/me/projects')).headers.connection).toBe('keep-alive');
+  proxy.onRequest = () => 'hang';
+  const running = fetch('/readyz');
+  await eventually(() => expect(proxy.waiting()).toBe(1));
+  const exit = service.end('SIGTERM');
+  await eventually(() => expect(connecting()).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
+  await proxy.recover();
+  expect((await running).headers.connection).toBe('close');
+  const answered = performance.now();
+  expect(await exit).toEqual({ code: 0, signal: null });
+  expect(performance.now() - answered).toBeLessThan(PROMPT_MS);
+  agent.destroy();
+});
+
+it('ends at once when nothing runs', async () => {
+  const start = performance.now();
+  expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  expect(performance.now() - start).toBeLessThan(PROMPT_MS);
+});

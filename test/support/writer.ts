@@ -1,0 +1,168 @@
+import type supertest from 'supertest';
+import type { Service } from './service.js';
+
+interface Version {
+  readonly title: string;
+  readonly slug: string;
+  readonly content: string;
+}
+
+/** Undefined: there is no document. */
+type State = Version | undefined;
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const INTERNAL_ERROR = { error: { message: 'internal error' } };
+const LONGEST_CONTENT = 20_000;
+
+/**
+ * Writes documents of its own at random, one after the other, and knows at every moment what may be there: what was
+ * acknowledged for certain, and what was answered with 500, or not at all, as a whole or not.
+ */
+export class Writer {
+  acknowledged = 0;
+  failed = 0;
+  private count = 0;
+  private agent: ReturnType<typeof supertest.agent>;
+  private url: string;
+  private readonly documents = new Map<number, State[]>();
+  /** Creations of which it is not known whether they succeeded, by slug. */
+  private readonly doubtful = new Map<string, Version>();
+
+  constructor(private readonly user: string) {}
+
+  /** Goes on at this service; makes the project at the first one. */
+  async connect(service: Pick<Service, 'as'>): Promise<void> {
+    this.agent = await service.as(this.user);
+    this.url ??= await this.makeProject();
+  }
+
+  /** Ends when the service does not answer any more. */
+  async writeUntilGone(): Promise<void> {
+    for (;;) if ((await this.writeOnce()) === undefined) return;
+  }
+
+  async writeWhile(condition: () => boolean): Promise<void> {
+    while (condition()) await this.writeOnce();
+  }
+
+  /** The status of the answer, if there was one. */
+  async writeOnce(): Promise<number | undefined> {
+    const ids = [...this.documents.keys()];
+    const id = ids[Math.floor(Math.random() * ids.length)];
+    const kind = Math.random();
+    if (id === undefined || ids.length < 3 || kind < 0.15) return this.create();
+    if (kind < 0.25) return this.delete(id);
+    if (kind < 0.4) return this.read(id);
+    return this.update(id, this.makeChange());
+  }
+
+  /** Everything is as it may be; from now on it is known what is there. */
+  async verify(): Promise<void> {
+    const { documents } = (await this.agent.get(`${this.url}/documents`).expect(200)).body;
+    for (const [id, states] of this.documents) {
+      const { status, body } = await this.agent.get(`${this.url}/documents/${id}`);
+      expect([200, 404]).toContain(status);
+      this.settle(id, states, status === 200 ? versionOf(body) : undefined);
+    }
+    for (const { id, slug } of documents as { id: number; slug: string }[]) {
+      if (this.documents.has(id)) continue;
+      const { body } = await this.agent.get(`${this.url}/documents/${id}`).expect(200);
+      expect(versionOf(body)).toEqual(this.doubtful.get(slug));
+      this.documents.set(id, [versionOf(body)]);
+    }
+    this.doubtful.clear();
+  }
+
+  private async makeProject(): Promise<string> {
+    const { body } = await this.agent.post('/me/projects').send({ name: 'Work' }).expect(201);
+    return `/me/projects/${body.id}`;
+  }
+
+  /** New values for some of a document's members, unlike any before. */
+  private makeChange(): Partial<Version> {
+    const { title, slug, content } = this.makeVersion();
+    const changes = [{ title, slug, content }, { content }, { title }, { title, content }];
+    return changes[Math.floor(Math.random() * changes.length)]!;
+  }
+
+  private makeVersion(): Version {
+    const name = `${this.user}-${++this.count}`;
+    const content = `${name} `.repeat((Math.random() * LONGEST_CONTENT) / name.length);
+    return { title: name, slug: name, content };
+  }
+
+  private async create(): Promise<number | undefined> {
+    const version = this.makeVersion();
+    const answer = await this.send(() => this.agent.post(`${this.url}/documents`).send(version), [201]);
+    if (!answer) {
+      this.doubtful.set(version.slug, version);
+      return undefined;
+    }
+    if (answer.status === 500) this.doubtful.set(version.slug, version);
+    else this.settle((answer.body as { id: number }).id, [version], versionOf(answer.body));
+    return answer.status;
+  }
+
+  private update(id: number, change: Partial<Version>): Promise<number | undefined> {
+    const apply = (state: State): State => state && { ...state, ...change };
+    return this.attempt(id, apply, (url) => this.agent.put(url).send(change));
+  }
+
+  private delete(id: number): Promise<number | undefined> {
+    const remove = (): State => undefined;
+    return this.attempt(id, remove, (url) => this.agent.delete(url));
+  }
+
+  /** What is read may change once more while it is not known what became of a failed write. */
+  private async read(id: number): Promise<number | undefined> {
+    const answer = await this.send(() => this.agent.get(`${this.url}/documents/${id}`), [200, 404]);
+    if (answer && answer.status !== 500) {
+      expect(this.documents.get(id)).toContainEqual(
+        answer.status === 404 ? undefined : versionOf(answer.body),
+      );
+    }
+    return answer?.status;
+  }
+
+  private async attempt(
+    id: number,
+    apply: (state: State) => State,
+    request: (url: string) => PromiseLike<Answer>,
+  ): Promise<number | undefined> {
+    const before = this.documents.get(id)!;
+    const after = before.map(apply);
+    const answer = await this.send(() => request(`${this.url}/documents/${id}`), [200, 204, 404]);
+    if (!answer || answer.status === 500) this.documents.set(id, [...before, ...after]);
+    else if (answer.status === 200) this.settle(id, after, versionOf(answer.body));
+    else this.settle(id, answer.status === 404 ? before : after, undefined);
+    return answer?.status;
+  }
+
+  private async send(request: () => PromiseLike<Answer>, statuses: number[]): Promise<Answer | undefined> {
+    const answer = await Promise.resolve(request()).catch(() => undefined); // the connection was cut
+    if (answer?.status === 500) {
+      this.failed++;
+      expect(answer.body).toEqual(INTERNAL_ERROR);
+    } else if (answer) {
+      this.acknowledged++;
+      expect(statuses).toContain(answer.status);
+    }
+    return answer;
+  }
+
+  /** It is known by now which of the possible states it is. */
+  private settle(id: number, states: readonly State[], state: State): void {
+    expect(states).toContainEqual(state);
+    if (state) this.documents.set(id, [state]);
+    else this.documents.delete(id);
+  }
+}
+
+function versionOf(body: unknown): Version {
+  const { title, slug, content } = body as Version;
+  return { title, slug, content };
+}
