@@ -57,6 +57,16 @@ describe('the page', () => {
     expect(text).toContain('&quot;&gt;&lt;script&gt;');
   });
 
+  it('lets forms end up at the dashboard', async () => {
+    const { headers } = await browser().get('/dev/sign-in').expect(200);
+    expect(headers['content-security-policy']).toContain(
+      "form-action 'self' https://app.example.com http://localhost:3000;",
+    );
+  });
+
+  it('is shown to who follows a link of the dashboard', () =>
+    browser().get('/dev/sign-in').set('Sec-Fetch-Site', 'cross-site').expect(200));
+
   it('sets the session cookie and shows the token with a curl line', async () => {
     const { text, headers } = await post({ email: ' Ada@Example.com ' }).expect(200);
     const [cookie] = headers['set-cookie'] as unknown as string[];
@@ -65,10 +75,7 @@ describe('the page', () => {
     );
     const token = /^mintkeep_session=([^;]+)/.exec(cookie!)![1]!;
     expect(text).toContain(
-      `curl -H &#39;Authorization: Bearer ${token}&#39; http://localhost:3000/me/projects`.replace(
-        /&#39;/g,
-        "'",
-      ),
+      `<pre>curl -H "Authorization: Bearer ${token}" http://localhost:3000/me/projects</pre>`,
     );
     expect(await claimsOf(token)).toMatchObject({
       email: 'Ada@Example.com',
@@ -76,7 +83,7 @@ describe('the page', () => {
     });
   });
 
-  it.each(['', 'ada', '@example.com', 'a b@example.com', '<script>@x'])(
+  it.each(['', 'ada', '@example.com', 'a@b@example.com', 'a b@example.com', '<script>@x', 'a\0@example.com'])(
     'asks again after %j',
     async (email) => {
       const { text, headers } = await post({ email }).expect(400);
@@ -87,23 +94,23 @@ describe('the page', () => {
   );
 
   it.each([
-    ['/auth/device?user_code=ABCD-EFGH', 'http://localhost:3000/auth/device?user_code=ABCD-EFGH'],
+    ['/auth/device?user_code=ABCD-EFGH', '/auth/device?user_code=ABCD-EFGH'],
     ['http://localhost:3000/x', 'http://localhost:3000/x'],
     ['https://app.example.com/join?token=x', 'https://app.example.com/join?token=x'],
   ])('goes on to %s', async (returnTo, location) => {
-    await post({ email: 'ada@example.com', return_to: returnTo }).expect(303).expect('Location', location);
+    const { headers } = await post({ email: 'ada@example.com', return_to: returnTo })
+      .expect(303)
+      .expect('Location', location)
+      .expect('Cache-Control', 'no-store');
+    expect(headers['set-cookie']).toHaveLength(1);
   });
 
-  it.each([
-    '//evil.example',
-    '/\\evil.example',
-    'https://evil.example',
-    'javascript:alert(1)',
-    'https://app.example.com.evil.example',
-    'https://app.example.com@evil.example',
-  ])('does not go on to %s', (returnTo) =>
+  it.each(['', '//evil.example', 'https://evil.example'])('does not go on to %j', (returnTo) =>
     post({ email: 'ada@example.com', return_to: returnTo }).expect(200),
   );
+
+  it('does not read on for ever', () =>
+    post({ email: 'ada@example.com', filler: 'x'.repeat(1_048_576) }).expect(400));
 });
 
 describe('scripts', () => {
@@ -117,7 +124,13 @@ describe('scripts', () => {
     expect((await claimsOf(again.body.token)).sub).toBe((await claimsOf(body.token)).sub);
   });
 
-  it.each([[{}], [{ email: 7 }], [{ email: '' }], [{ email: 'x' }]])('are refused with %j', async (body) => {
+  it.each([
+    [{}],
+    [{ email: 7 }],
+    [{ email: '' }],
+    [{ email: 'x' }],
+    [{ email: `ada${' '.repeat(400)}@example.com` }],
+  ])('are refused with %j', async (body) => {
     const answer = await browser().post('/dev/sign-in').send(body).expect(400);
     expect(answer.body.error.type).toBe('invalid_email');
   });
@@ -143,14 +156,30 @@ describe('scripts', () => {
 
 describe('requests that are not from here', () => {
   it.each([
-    ['a name that somebody points at this machine', { Host: 'evil.example' }],
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
     ['a sibling site', { 'Sec-Fetch-Site': 'same-site' }],
     ['another origin', { Origin: 'https://evil.example' }],
     ['an opaque origin', { Origin: 'null' }],
   ])('are refused: %s', async (_what, headers: Record<string, string>) => {
-    await post({ email: 'ada@example.com' }).set(headers).expect(403);
-    await browser().get('/dev/sign-in').set(headers).expect(403);
+    const { body } = await post({ email: 'ada@example.com' }).set(headers).expect(403);
+    expect(body).toEqual({ error: { message: 'the development sign-in is for this machine only' } });
+    await browser().post('/dev/sign-in').set(headers).send({ email: 'ada@example.com' }).expect(403);
+  });
+
+  it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', 'localhost@evil.example'])(
+    'are refused under the name %s, which somebody points at this machine',
+    async (host) => {
+      await post({ email: 'ada@example.com' }).set('Host', host).expect(403);
+      await browser().get('/dev/sign-in').set('Host', host).expect(403);
+    },
+  );
+
+  it.each([
+    ['nothing', {}],
+    ['our origin', { Origin: 'http://localhost:3000', 'Sec-Fetch-Site': 'same-origin' }],
+    ['the name in use', { Origin: 'http://127.0.0.1:3000', Host: '127.0.0.1:3000' }],
+  ])('are ours with %s', async (_what, headers: Record<string, string>) => {
+    await post({ email: 'ada@example.com' }).set(headers).expect(200);
   });
 
   it('may name this machine as they like', async () => {

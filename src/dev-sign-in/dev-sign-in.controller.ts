@@ -13,6 +13,10 @@ import { signedInPage, signInPage } from './dev-sign-in.page.js';
 import { DevSignInService, SESSION_SECONDS } from './dev-sign-in.service.js';
 import { OwnOriginGuard } from './own-origin.guard.js';
 
+/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2: 64 before the @, 255 after; sessions have no longer ones. */
+const EMAIL_MAX_LENGTH = 320;
+
+/** The page where one becomes somebody, and the same for scripts. */
 @Public() // this is where sessions come from
 @UseGuards(OwnOriginGuard)
 @Controller('dev/sign-in')
@@ -77,7 +81,9 @@ export class DevSignInController {
   }
 }
 
+/** The length is looked at first, so that nobody makes us search a megabyte for white space. */
 function toAddress(text: unknown): string | undefined {
-  const address = typeof text === 'string' ? trimUnicode(text) : '';
+  if (typeof text !== 'string' || text.length > EMAIL_MAX_LENGTH) return undefined;
+  const address = trimUnicode(text);
   return isEmail(address) && isStorableText(address) ? address : undefined;
 }

@@ -24,8 +24,9 @@ export function signInPage(form: { returnTo: string | null; email?: string; refu
           autocomplete="email"
           required
           autofocus
+          ${refused && html`aria-invalid="true" aria-describedby="refusal"`}
         />
-        ${refused && html`<p class="error" role="alert">That is not an e-mail address.</p>`}
+        ${refused && html`<p class="error" id="refusal" role="alert">That is not an e-mail address.</p>`}
         <button type="submit">Sign in</button>
       </form>
     </section>`,
@@ -38,18 +39,17 @@ export function signedInPage(session: { email: string; token: string; publicUrl:
   return {
     title: 'Signed in to mintkeep',
     body: html`<section class="card">
-      <h1>You are ${email}</h1>
+      <h1>You are signed in</h1>
+      <p class="wrap">as <strong>${email}</strong></p>
       <p class="soft">
-        This browser has the session cookie. For the command line, here is the session itself.
+        This browser has the session cookie. For the command line, here is the session itself; it lasts 30
+        days.
       </p>
       <label for="token">Session token</label>
-      <textarea id="token" rows="5" readonly>${token}</textarea>
-      <label>Try it</label>
-      <pre>curl -H 'Authorization: Bearer ${token}' ${publicUrl}/me/projects</pre>
-      <p class="soft">
-        The session lasts 30 days. <a href="/docs">API documentation</a> ·
-        <a href="/dev/sign-in">Sign in as somebody else</a>
-      </p>
+      <textarea id="token" rows="7" readonly>${token}</textarea>
+      <h2>Try it</h2>
+      <pre>curl -H "Authorization: Bearer ${token}" ${publicUrl}/me/projects</pre>
+      <p class="links"><a href="/docs">API documentation</a> <a href="/dev/sign-in">Sign in as somebody else</a></p>
     </section>`,
   };
 }

@@ -6,6 +6,8 @@ import { Settings } from '../config/settings.js';
 
 /** How long a session of the development sign-in lasts. */
 export const SESSION_SECONDS = 30 * 24 * 60 * 60;
+const PATH = /^\/(?![/\\])/;
+const ADDRESS = /^https?:\/\//i;
 
 /** An identity provider that believes everybody. */
 @Injectable()
@@ -25,12 +27,19 @@ export class DevSignInService {
     return jwt.sign(createSecretKey(hs256Secret!));
   }
 
-  /** Where a browser may be sent after it has signed in: to us or to the dashboard, nowhere else. */
+  /**
+   * Where a browser may be sent after it has signed in: to us or to the dashboard, nowhere else. A path stays
+   * a path, because the cookie is there only under the name that the browser has for this machine. Parsing
+   * shows what browsers make of it: they drop tabs, for one, which turns `/<tab>/host` into another host.
+   */
   returnTo(target: string | null): string | undefined {
     const { publicUrl, dashboardUrl } = this.settings;
-    if (target === null || !URL.canParse(target, publicUrl)) return undefined;
-    const url = new URL(target, publicUrl);
-    const origins = [new URL(publicUrl).origin, new URL(dashboardUrl).origin];
-    return origins.includes(url.origin) ? url.href : undefined;
+    const isPath = PATH.test(target ?? '');
+    if (target === null || !(isPath || ADDRESS.test(target)) || !URL.canParse(target, publicUrl))
+      return undefined;
+    const { origin, username, password, href } = new URL(target, publicUrl);
+    const isOurs = [publicUrl, dashboardUrl].some((url) => new URL(url).origin === origin);
+    if (!isOurs || username !== '' || password !== '') return undefined;
+    return isPath ? target : href;
   }
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
@@ -5,6 +6,9 @@ import { Settings } from '../config/settings.js';
 import { NotFromHere } from './dev-sign-in.errors.js';
 
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d+)?$/i;
+
+/** Methods that change nothing: links from elsewhere, such as the dashboard's, may lead here. */
+const SAFE_METHODS = ['GET', 'HEAD'];
 
 /**
  * Whoever can post here can be anybody. So: no name for this machine but its own, which keeps out sites that
@@ -14,15 +18,25 @@ const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d+)?$/i;
 export class OwnOriginGuard implements CanActivate {
   constructor(private readonly settings: Settings) {}
 
+  /** @throws NotFromHere */
   canActivate(context: ExecutionContext): boolean {
-    const { headers } = context.switchToHttp().getRequest<Request>();
-    const { host = '', origin } = headers;
-    const publicUrl = new URL(this.settings.publicUrl);
-    if (!LOOPBACK.test(host) && host !== publicUrl.host) throw new NotFromHere();
-    const site = headers['sec-fetch-site'];
-    if (site === 'cross-site' || site === 'same-site') throw new NotFromHere();
-    const ours = origin === undefined || origin === publicUrl.origin || origin === `http://${host}`;
-    if (!ours) throw new NotFromHere();
+    const { method, headers } = context.switchToHttp().getRequest<Request>();
+    const isAllowed = this.isOurName(headers) && (SAFE_METHODS.includes(method) || this.isOurSite(headers));
+    if (!isAllowed) throw new NotFromHere();
     return true;
+  }
+
+  private isOurName({ host = '' }: IncomingHttpHeaders): boolean {
+    return LOOPBACK.test(host) || host === new URL(this.settings.publicUrl).host;
+  }
+
+  /** Tools send neither header, and they are welcome: another site cannot make a browser leave both out. */
+  private isOurSite({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+    if (site === 'cross-site' || site === 'same-site') return false;
+    return (
+      origin === undefined ||
+      origin === `http://${host}` ||
+      origin === new URL(this.settings.publicUrl).origin
+    );
   }
 }
