@@ -3,7 +3,9 @@ import { Projects1763700100000 } from './1763700100000-projects.js';
 import { Documents1763700200000 } from './1763700200000-documents.js';
 import { Teams1763800000000 } from './1763800000000-teams.js';
 import { Invitations1763800100000 } from './1763800100000-invitations.js';
+import { Upstreams1763900000000 } from './1763900000000-upstreams.js';
 import { Keys1763900100000 } from './1763900100000-keys.js';
+import { DeviceSessions1764000000000 } from './1764000000000-device-sessions.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -12,5 +14,7 @@ export const migrations = [
   Documents1763700200000,
   Teams1763800000000,
   Invitations1763800100000,
+  Upstreams1763900000000,
   Keys1763900100000,
+  DeviceSessions1764000000000,
 ];

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { AddressGuard, HostResolver } from './address-guard.js';
+import { UpstreamKeys } from './upstream-keys.js';
+import { UpstreamProbe } from './upstream-probe.js';
+import { Upstream } from './upstream.entity.js';
+import { UpstreamsController } from './upstreams.controller.js';
+import { UpstreamsService } from './upstreams.service.js';
+
+/** What answers for an owner's keys: where it is, how it is reached without reaching anything else, and its API key. */
+@Module({
+  imports: [OrganizationsModule, TypeOrmModule.forFeature([Upstream])],
+  controllers: [UpstreamsController],
+  providers: [UpstreamsService, UpstreamKeys, UpstreamProbe, AddressGuard, HostResolver],
+  exports: [UpstreamsService, AddressGuard],
+})
+export class UpstreamsModule {}
