@@ -8,6 +8,7 @@ import { ErrorFilter } from './common/error.filter.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Settings } from './config/settings.js';
 import { DatabaseModule } from './database/database.module.js';
+import { DeviceAuthModule } from './device-auth/device-auth.module.js';
 import { DevSignInModule } from './dev-sign-in/dev-sign-in.module.js';
 import { DocumentsModule } from './documents/documents.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -17,6 +18,7 @@ import { OrganizationsModule } from './organizations/organizations.module.js';
 import { OwnerScopeGuard } from './organizations/owner-scope.guard.js';
 import { ProjectsModule } from './projects/projects.module.js';
 import { UnknownRouteModule } from './unknown-route.module.js';
+import { UpstreamsModule } from './upstreams/upstreams.module.js';
 
 /** The table of contents. */
 @Module({
@@ -40,7 +42,9 @@ export class AppModule {
         InvitationsModule,
         ProjectsModule,
         DocumentsModule,
+        UpstreamsModule,
         KeysModule,
+        DeviceAuthModule,
         HealthModule,
         ...(settings.developmentSignIn ? [DevSignInModule] : []),
         UnknownRouteModule, // last: it answers everything

@@ -2,12 +2,14 @@ import { HttpStatus } from '@nestjs/common';
 
 /**
  * A refusal that a client is told about. Services throw it, {@link ErrorFilter} turns it into
- * `{"error": {"type"?, "message"}}`. Anything else that is thrown is an internal error.
+ * `{"error": {"type"?, "message", "interval"?}}`. Anything else that is thrown is an internal error.
  */
 export abstract class DomainError extends Error {
   /** Stable name that clients branch on; left out of the body where undefined. */
   readonly type?: string;
   abstract readonly status: HttpStatus;
+  /** Seconds between two polls, for clients that are to ask again. */
+  readonly interval?: number;
   /** Response headers that belong to the refusal, such as `Allow`. */
   readonly headers: Readonly<Record<string, string>> = {};
 }

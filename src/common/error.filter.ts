@@ -6,10 +6,19 @@ import { requestIdOf } from './request-id.js';
 
 /** The body of every refusal. */
 export interface ErrorBody {
-  error: { type?: string; message: string };
+  error: { type?: string; message: string; interval?: number };
 }
 
-/** The one place where errors become HTTP. What a service did not mean for the client is a bare 500. */
+/** What a client is told, in whatever form. */
+export interface Refusal extends Pick<DomainError, 'type' | 'message' | 'interval'> {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The one place where errors become HTTP. What a service did not mean for the client is a bare 500. Routes with
+ * another form of refusal have a filter of their own that overrides {@link present}.
+ */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
@@ -20,18 +29,26 @@ export class ErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    if (exception instanceof DomainError) {
-      const { status, type, message, headers } = exception;
-      response.set(headers).status(status).json(errorBody(message, type));
-    } else if (exception instanceof HttpException && exception.getStatus() < 500) {
-      response.status(exception.getStatus()).json(errorBody(exception.message));
-    } else {
-      this.logger.error({ requestId: requestIdOf(response), err: exception }, 'unexpected failure');
-      response.status(HttpStatus.INTERNAL_SERVER_ERROR).json(errorBody('internal error'));
-    }
+    const refusal = this.toRefusal(exception, response);
+    response.set({ ...refusal.headers }).status(refusal.status);
+    this.present(refusal, response);
+  }
+
+  /** Status and headers are set. */
+  protected present({ message, type, interval }: Refusal, response: Response): void {
+    response.json(errorBody(message, type, interval));
+  }
+
+  private toRefusal(exception: unknown, response: Response): Refusal {
+    if (exception instanceof DomainError) return exception;
+    if (exception instanceof HttpException && exception.getStatus() < 500)
+      return { status: exception.getStatus(), message: exception.message };
+    this.logger.error({ requestId: requestIdOf(response), err: exception }, 'unexpected failure');
+    return { status: HttpStatus.INTERNAL_SERVER_ERROR, message: 'internal error' };
   }
 }
 
-export function errorBody(message: string, type?: string): ErrorBody {
-  return { error: type === undefined ? { message } : { type, message } };
+/** What is undefined is left out of the JSON. */
+export function errorBody(message: string, type?: string, interval?: number): ErrorBody {
+  return { error: { type, message, interval } };
 }

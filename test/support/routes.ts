@@ -1,7 +1,10 @@
 import type { TestApp } from './app.js';
 
-/** Who is let through: anybody; anybody with a session; members of the organization; its admins. */
-export type Access = 'public' | 'session' | 'member' | `admin: ${string}`;
+/**
+ * Who is let through: anybody; whoever has a session cookie, which a page looks at itself; anybody with a session;
+ * members of the organization; its admins.
+ */
+export type Access = 'public' | 'page' | 'session' | 'member' | `admin: ${string}`;
 
 /**
  * Every route of the service with who may use it. A route that is missing here, or is here and does not exist,
@@ -39,6 +42,26 @@ export const ROUTES: Record<string, Access> = {
   'POST /me/organizations/:organizationId/keys': 'member',
   'DELETE /me/organizations/:organizationId/keys/:keyId': 'member',
 
+  'GET /auth/device': 'page',
+  'POST /auth/device/approve': 'page',
+  'POST /auth/device/deny': 'page',
+  'POST /auth/device/code': 'public',
+  'POST /auth/device/token': 'public',
+  'POST /oauth/device_authorization': 'public',
+  'POST /oauth/token': 'public',
+  'GET /.well-known/oauth-authorization-server': 'public',
+  'GET /me/device-requests/:userCode': 'session',
+  'POST /me/device-requests/:userCode/approve': 'session',
+  'POST /me/device-requests/:userCode/deny': 'session',
+
+  ...owned('upstreams', {
+    'GET ': 'admin: list upstreams',
+    'POST ': 'admin: create upstreams',
+    'GET /:upstreamId': 'admin: read upstreams',
+    'PUT /:upstreamId': 'admin: update upstreams',
+    'DELETE /:upstreamId': 'admin: delete upstreams',
+    'POST /:upstreamId/test': 'admin: test upstreams',
+  }),
   ...owned('projects', {
     'GET ': 'member',
     'POST ': 'admin: create projects',

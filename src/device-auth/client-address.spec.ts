@@ -1,0 +1,31 @@
+import type { Request } from 'express';
+import { clientAddress, networkOf } from './client-address.js';
+
+const request = (ip: string | undefined, remoteAddress?: string) =>
+  ({ ip, socket: { remoteAddress } }) as unknown as Request;
+
+it.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['2001:DB8:0:0::1', '2001:db8::1'],
+  ['fe80::1%eth0', 'fe80::1%eth0'],
+])('the address of %s is %s', (ip, address) => {
+  expect(clientAddress(request(ip))).toBe(address);
+});
+
+it('is the peer where a proxy says nonsense', () => {
+  expect(clientAddress(request('nonsense', '::ffff:10.0.0.1'))).toBe('10.0.0.1');
+  expect(clientAddress(request(undefined, '10.0.0.1'))).toBe('10.0.0.1');
+  expect(clientAddress(request(undefined))).toBe('unknown');
+});
+
+it.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8::/64'],
+  ['::1', '::/64'],
+  ['unknown', 'unknown'],
+])('the network of %s is %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});

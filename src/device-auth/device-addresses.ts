@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+
+/** The addresses that people meet on their way through the approval. */
+@Injectable()
+export class DeviceAddresses {
+  /** Absolute, without a code. */
+  readonly page: string;
+  /** The same as a path, which goes to whatever name the browser knows us by. */
+  readonly path: string;
+
+  constructor(private readonly settings: Settings) {
+    this.page = `${settings.publicUrl}/auth/device`;
+    this.path = new URL(this.page).pathname;
+  }
+
+  /** Absolute, with what was typed. */
+  pageOf(userCode: string): string {
+    return `${this.page}?${new URLSearchParams({ user_code: userCode }).toString()}`;
+  }
+
+  /** Where somebody signs in and comes back from; undefined when there is no such place. */
+  signIn(userCode: string): string | undefined {
+    if (this.settings.signInUrl === undefined) return undefined;
+    const url = new URL(this.settings.signInUrl);
+    url.searchParams.set('return_to', userCode === '' ? this.page : this.pageOf(userCode));
+    return url.href;
+  }
+
+  /** Where forms may end up: browsers hold a redirect to the sign-in against the policy. */
+  get formTargets(): string[] {
+    return this.settings.signInUrl === undefined ? [] : [new URL(this.settings.signInUrl).origin];
+  }
+}

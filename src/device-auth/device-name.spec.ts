@@ -1,0 +1,31 @@
+import { toShownName } from './device-name.js';
+
+it.each([
+  ['mint CLI', 'mint CLI'],
+  ['  mint\tCLI ', 'mintCLI'],
+  ['a\u0000b\u0007c\u009fd\u001b[31m', 'abcd[31m'],
+  ['exe.\u202egnp', 'exe.gnp'],
+  ['\u2066a\u2069\u200e\u200f\u061cb', 'ab'],
+  ['a\r\nb\u2028c\u2029', 'abc'],
+  ['\ud83d half', 'half'],
+  ['👩‍💻 laptop', '👩‍💻 laptop'],
+  ['日本語', '日本語'],
+])('%j is shown as %j', (text, shown) => {
+  expect(toShownName(text, 64)).toBe(shown);
+});
+
+it.each(['', '  ', '\u0000', '\u202e \u2066'])('nothing is left of %j', (text) => {
+  expect(toShownName(text, 64)).toBeUndefined();
+});
+
+it('cuts by code points, after it has cleaned', () => {
+  expect(toShownName('\u0000'.repeat(100) + '💻'.repeat(100), 64)).toBe('💻'.repeat(64));
+  expect(toShownName(`${'a'.repeat(63)} b`, 64)).toBe('a'.repeat(63));
+});
+
+it('takes no time for a megabyte', () => {
+  const begin = performance.now();
+  toShownName(`x${' '.repeat(1_000_000)}x`, 64);
+  toShownName('\u202e'.repeat(1_000_000), 64);
+  expect(performance.now() - begin).toBeLessThan(500);
+});

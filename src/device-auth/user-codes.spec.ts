@@ -1,0 +1,79 @@
+import { createHmac } from 'node:crypto';
+import { Encryption } from '../common/encryption.js';
+import { parseUserCode, UserCodes } from './user-codes.js';
+
+const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
+/** Of a fair draw, 1 in 10^6 is further away than this (19 degrees of freedom). */
+const CHI_SQUARE_LIMIT = 63;
+
+describe('generated codes', () => {
+  const codes = Array.from({ length: 5_000 }, () => new UserCodes(new Encryption([OLD])).generate());
+
+  it('are eight characters in two groups', () => {
+    for (const code of codes) expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+    expect(new Set(codes).size).toBe(codes.length);
+  });
+
+  it.each([0, 1, 2, 3, 5, 6, 7, 8])('have every character alike at position %d', (position) => {
+    const expected = codes.length / ALPHABET.length;
+    const chiSquare = [...ALPHABET]
+      .map((letter) => codes.filter((code) => code[position] === letter).length)
+      .reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
+    expect(chiSquare).toBeLessThan(CHI_SQUARE_LIMIT);
+  });
+});
+
+describe('what is stored', () => {
+  it('depends on the code and on the key', () => {
+    const [before, after] = [new UserCodes(new Encryption([OLD])), new UserCodes(new Encryption([NEW]))];
+    expect(before.hmac('BCDF-GHJK')).not.toEqual(before.hmac('BCDF-GHJL'));
+    expect(before.hmac('BCDF-GHJK')).not.toEqual(after.hmac('BCDF-GHJK'));
+    expect(before.hmac('BCDF-GHJK')).not.toEqual(createHmac('sha256', OLD).update('BCDF-GHJK').digest());
+  });
+
+  it('is found under all keys, and written under the first one', () => {
+    const before = new UserCodes(new Encryption([OLD])).hmac('BCDF-GHJK');
+    const after = new UserCodes(new Encryption([NEW, OLD]));
+    expect(after.hmacs('BCDF-GHJK')).toContainEqual(before);
+    expect(after.hmac('BCDF-GHJK')).not.toEqual(before);
+  });
+});
+
+describe('typed codes', () => {
+  it.each([
+    'BCDF-GHJK',
+    'bcdf-ghjk',
+    'BCDFGHJK',
+    'BCDF GHJK',
+    ' b c d f - g h j k ',
+    'BCDF\u00a0GHJK\n',
+    'bCdF\t-GhJk',
+  ])('are understood: %j', (typed) => {
+    expect(parseUserCode(typed)).toBe('BCDF-GHJK');
+  });
+
+  it.each([
+    '',
+    ' ',
+    '-',
+    'BCDF-GHJ',
+    'BCDF-GHJKL',
+    'BCDFG-HJK',
+    'B-CDF-GHJK',
+    'BCDF--GHJK',
+    '-BCDFGHJK',
+    'BCDFGHJK-',
+    'BCDF_GHJK',
+    'BCDF–GHJK',
+    'BCDF-GHJ0',
+    'ACDF-GHJK',
+    'BCDF-GHJY',
+    'ſCDF-GHJK', // upper case is an S
+    'ＢＣＤＦ-ＧＨＪＫ',
+    'BCDF-GHJ\u212a', // lower case is a k
+    'BCDF-GHJK\0',
+  ])('are errors with anything else in them: %j', (typed) => {
+    expect(parseUserCode(typed)).toBeUndefined();
+  });
+});

@@ -1,0 +1,256 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { beginLogin, KEY, letPass, poll } from '../support/device-flow.js';
+import { sessionFor } from '../support/sessions.js';
+
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+];
+
+const present = existsSync(CHROMIUM);
+if (!present) process.stderr.write(`skipped: the tests in a browser need ${CHROMIUM}\n`);
+
+(present ? describe : describe.skip)('in Chromium, without JavaScript on our pages', () => {
+  let app: TestApp;
+  let browser: Browser;
+  let signIn: Site;
+  let evil: Site;
+  let context: BrowserContext;
+  let page: Page;
+
+  beforeAll(async () => {
+    signIn = await startSite();
+    evil = await startSite();
+    app = await startApp({ SIGN_IN_URL: `${signIn.url}/sign-in`, DEVICE_CODES_PER_MINUTE: '1000' });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+    await Promise.all([signIn.close(), evil.close()]);
+  });
+
+  beforeEach(async () => {
+    context = await browser.newContext({ javaScriptEnabled: false });
+    page = await context.newPage();
+    await app.database.query('DELETE FROM rate_limits');
+  });
+  afterEach(() => context.close());
+
+  /** The session cookie is there for all ports of a host, as cookies are. */
+  async function signInAs(user: string): Promise<void> {
+    await context.addCookies([
+      {
+        name: 'mintkeep_session',
+        value: await sessionFor(user),
+        url: app.url,
+        httpOnly: true,
+        sameSite: 'Lax',
+      },
+    ]);
+  }
+
+  const open = (userCode = '') => page.goto(`${app.url}/auth/device${userCode && `?user_code=${userCode}`}`);
+  const heading = () => page.getByRole('heading', { level: 1 }).textContent();
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+  it('goes all the way from the first request to a key that works', async () => {
+    const login = await beginLogin(app, { name: 'mint CLI', hostname: 'adas-laptop' });
+    expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
+
+    await open(login.user_code); // nobody is signed in: to the sign-in, which is told the way back
+    expect(page.url()).toContain(`${signIn.url}/sign-in?return_to=`);
+    const back = new URL(new URL(page.url()).searchParams.get('return_to')!);
+    expect(back.pathname + back.search).toBe(`/auth/device?user_code=${login.user_code}`);
+
+    await signInAs('ada');
+    await page.goto(app.url + back.pathname + back.search);
+    expect(await heading()).toBe('A device asks for a key');
+    expect(await page.locator('.code').textContent()).toBe(login.user_code);
+    expect(await page.locator('dl').textContent()).toMatch(/mint CLI\s+on adas-laptop.*ada@example\.com/s);
+    expect(await poll(app, login.device_code)).toBe('429 slow_down'); // looking approves nothing
+
+    await press('Approve');
+    expect(await heading()).toBe('Approved');
+    const answer = await poll(app, login.device_code);
+    expect(answer).toMatch(KEY);
+    const key = await app.app.get(KeyAuthenticator).authenticate(answer.slice(4));
+    expect(key).toMatchObject({ userId: 'ada' });
+    expect(await poll(app, login.device_code)).toBe('400 expired_token');
+
+    await open(login.user_code);
+    expect(await heading()).toBe('This code cannot be used');
+  });
+
+  it('takes a code that is typed, and a team that is chosen', async () => {
+    await signInAs('ada');
+    const { body: team } = await (
+      await app.as('ada')
+    )
+      .post('/me/organizations')
+      .send({ name: 'Acme', slug: 'acme' });
+    const login = await beginLogin(app);
+    await open();
+    await page.getByLabel('Code').fill(login.user_code.toLowerCase().replace('-', ' '));
+    await press('Continue');
+    expect(await page.getByLabel('Personal').isChecked()).toBe(true);
+    await page.getByLabel('Acme (team)').check();
+    await press('Approve');
+    const answer = await poll(app, login.device_code);
+    const key = await app.app.get(KeyAuthenticator).authenticate(answer.slice(4));
+    expect(key).toMatchObject({ organizationId: team.id });
+  });
+
+  it('denies, also by the Enter key', async () => {
+    await signInAs('ada');
+    for (const deny of [() => press('Deny'), () => page.getByLabel('Personal').press('Enter')]) {
+      const login = await beginLogin(app);
+      await open(login.user_code);
+      await deny();
+      expect(await heading()).toBe('Denied');
+      expect(await poll(app, login.device_code)).toBe('400 access_denied');
+    }
+  });
+
+  it('gives Approve and Deny equal weight', async () => {
+    await signInAs('ada');
+    const login = await beginLogin(app);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const viewport of [
+        { width: 1280, height: 800 },
+        { width: 320, height: 600 },
+      ]) {
+        await page.setViewportSize(viewport);
+        await open(login.user_code);
+        const [deny, approve] = await Promise.all(
+          ['Deny', 'Approve'].map((name) => page.getByRole('button', { name }).boundingBox()),
+        );
+        expect([deny!.width, deny!.height, deny!.y]).toEqual([approve!.width, approve!.height, approve!.y]);
+        expect(approve!.x + approve!.width).toBeLessThanOrEqual(viewport.width);
+      }
+    }
+  });
+
+  it('tells of a wrong code, and lets one try again', async () => {
+    await signInAs('ada');
+    const login = await beginLogin(app);
+    await open('ZZZZ-ZZZZ');
+    expect(await heading()).toBe('This code cannot be used');
+    await page.getByLabel('Code').fill(login.user_code);
+    await press('Continue');
+    expect(await heading()).toBe('A device asks for a key');
+  });
+
+  it('tells of a code that has expired while the page was open', async () => {
+    await signInAs('ada');
+    const login = await beginLogin(app);
+    await open(login.user_code);
+    await letPass(app, 600);
+    await press('Approve');
+    expect(await heading()).toBe('This code cannot be used');
+    expect(await poll(app, login.device_code)).toBe('400 expired_token');
+  });
+
+  it('tells of too many attempts', async () => {
+    await signInAs('guesser');
+    for (let i = 0; i < 11; i++) await open('ZZZZ-ZZZZ');
+    expect(await heading()).toBe('Too many attempts');
+  });
+
+  it('sends somebody whose session has ended to the sign-in, from the form too', async () => {
+    await signInAs('ada');
+    const login = await beginLogin(app);
+    await open(login.user_code);
+    await context.clearCookies();
+    await press('Approve');
+    expect(page.url()).toContain(`${signIn.url}/sign-in?return_to=`);
+    expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
+  });
+
+  it.each([
+    ['of the same site', (url: string) => url],
+    ['of another site', (url: string) => url.replace('127.0.0.1', 'localhost')],
+  ])('takes no form from a page %s, however well it knows its way', async (_what, seenAs) => {
+    await signInAs('ada');
+    const login = await beginLogin(app);
+    await open(login.user_code);
+    const csrfToken = await page.locator('[name=csrf_token]').inputValue(); // let it have even this
+    evil.page = `<form method="post" action="${app.url}/auth/device/approve">
+      <input name="user_code" value="${login.user_code}"><input name="csrf_token" value="${csrfToken}">
+      <button>Win a prize</button></form>`;
+    await page.goto(seenAs(evil.url));
+    await press('Win a prize');
+    expect(page.url()).toMatch(/approve$|sign-in/);
+    if (page.url().endsWith('approve')) expect(await heading()).toBe('Nothing was approved');
+    expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
+  });
+
+  it('is not to be read by scripts of another origin', async () => {
+    const scripted = await browser.newContext();
+    const session = await sessionFor('ada');
+    await scripted.addCookies([{ name: 'mintkeep_session', value: session, url: app.url }]);
+    const intruder = await scripted.newPage();
+    const login = await beginLogin(app);
+    evil.page = 'hello';
+    await intruder.goto(evil.url);
+    const read = await intruder.evaluate(
+      (url) =>
+        fetch(url, { credentials: 'include' }).then(
+          (r) => r.text(),
+          () => 'kept out',
+        ),
+      `${app.url}/auth/device?user_code=${login.user_code}`,
+    );
+    expect(read).toBe('kept out');
+    await scripted.close();
+  });
+
+  it('is not shown in a frame', async () => {
+    await signInAs('ada');
+    const login = await beginLogin(app);
+    evil.page = `<iframe src="${app.url}/auth/device?user_code=${login.user_code}"></iframe>`;
+    await page.goto(evil.url);
+    await page.waitForLoadState('networkidle');
+    const [, frame] = page.frames();
+    expect(frame!.url()).toBe('chrome-error://chromewebdata/');
+    expect(await frame!.locator('button').count()).toBe(0);
+  });
+});
+
+/** Another site: one page, for whatever path. */
+interface Site {
+  page: string;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+async function startSite(): Promise<Site> {
+  const server = createServer((_request, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    response.end(`<!doctype html><title>another site</title>${site.page}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+  const site: Site = {
+    page: 'a page',
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return site;
+}

@@ -1,0 +1,667 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import type { AddressInfo } from 'node:net';
+import supertest from 'supertest';
+import type { Repository } from 'typeorm';
+import { parseSettings } from '../../src/config/parse-settings.js';
+import { DeviceExpiry } from '../../src/device-auth/device-expiry.js';
+import { DeviceSession } from '../../src/device-auth/device-session.entity.js';
+import { UserCodes } from '../../src/device-auth/user-codes.js';
+import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
+import { setupApp } from '../../src/setup-app.js';
+import { startApp, testVariables } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { createDatabase } from '../support/database.js';
+import { beginLogin, decide, KEY, letPass, poll, TestBrowser } from '../support/device-flow.js';
+import { join, personalOwner, teamOwner } from '../support/owners.js';
+import { inParallel, tally } from '../support/parallel.js';
+import { startProcess } from '../support/service-process.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { sessionFor } from '../support/sessions.js';
+
+const { jest } = import.meta;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const USER_CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/;
+const UNKNOWN_CODE = 'ZZZZ-ZZZZ';
+const INVALID_USER_CODE = { error: { type: 'invalid_user_code', message: expect.any(String) } };
+
+let app: TestApp;
+/** A second replica on the same database. */
+let replica: { app: NestExpressApplication; anonymous: ReturnType<typeof supertest.agent> };
+let ada: ReturnType<typeof supertest.agent>;
+
+beforeAll(async () => {
+  app = await startApp({ DEVICE_CODES_PER_MINUTE: '1000000', TRUST_PROXY: '127.0.0.0/8' });
+  const other = await setupApp(
+    parseSettings({ ...testVariables(app.database.url, app.dataDir), TRUST_PROXY: '127.0.0.0/8' }),
+    app.database.url,
+  );
+  await other.listen(0, '127.0.0.1');
+  const { port } = other.getHttpServer().address() as AddressInfo;
+  replica = { app: other, anonymous: supertest.agent(`http://127.0.0.1:${port}`) };
+  ada = await app.as('ada');
+  await ada.get('/me/projects').expect(200);
+});
+afterAll(async () => {
+  await replica.app.close();
+  await app.close();
+});
+beforeEach(() => app.database.query('DELETE FROM rate_limits'));
+
+const stateOf = async (): Promise<string> =>
+  (
+    await app.database.query<{ state: string }>('SELECT state FROM device_sessions ORDER BY id DESC LIMIT 1')
+  )[0]!.state;
+const keys = async (user: string): Promise<Record<string, unknown>[]> =>
+  (await (await app.as(user)).get('/me/keys').expect(200)).body.keys;
+
+describe('asking for a code', () => {
+  it.each([
+    ['no body', undefined],
+    ['an empty object', '{}'],
+    ['nulls', '{"name": null, "hostname": null}'],
+    ['members that are none of ours', '{"scope": ["everything"]}'],
+  ])('works with %s', async (_what, body) => {
+    const { body: code, headers } = await app.anonymous.post('/auth/device/code').send(body).expect(200);
+    expect(code).toEqual({
+      device_code: expect.stringMatching(/^[\w-]{94}$/),
+      user_code: expect.stringMatching(USER_CODE),
+      verification_uri: 'http://localhost:3000/auth/device',
+      verification_uri_complete: `http://localhost:3000/auth/device?user_code=${code.user_code}`,
+      expires_in: 600,
+      interval: 5,
+    });
+    expect(headers['cache-control']).toBe('no-store');
+  });
+
+  it.each([
+    '{',
+    '[]',
+    '"x"',
+    '7',
+    '{"name": 7}',
+    '{"name": {}}',
+    '{"hostname": ["a"]}',
+    '{"hostname": false}',
+  ])('is refused with %s', async (body) => {
+    const answer = await app.anonymous.post('/auth/device/code').send(body).expect(400);
+    expect(answer.body).toEqual({ error: { type: 'invalid_request', message: expect.any(String) } });
+  });
+
+  it('is refused with a body that is too large or encoded', async () => {
+    for (const request of [
+      app.anonymous.post('/auth/device/code').send(JSON.stringify({ name: 'x'.repeat(1_048_576) })),
+      app.anonymous.post('/auth/device/code').set('Content-Encoding', 'gzip').send('{}'),
+    ]) {
+      expect((await request.expect(400)).body.error.type).toBe('invalid_request');
+    }
+  });
+
+  it.each([
+    [{ name: 'n'.repeat(65), hostname: 'h'.repeat(254) }, ['n'.repeat(64), 'h'.repeat(253)]],
+    [{ name: '💻'.repeat(65) }, ['💻'.repeat(64), null]],
+    [{ name: ' a\u0000b\r\nc\u001b[0m\u202ed\u2066\u200f\u2028 ' }, ['abc[0md', null]],
+    [{ name: ' \t ', hostname: '\u202e' }, [null, null]],
+    [{ name: 'half \ud83d' }, ['half', null]],
+  ])('cuts and cleans %j', async (device, [name, hostname]) => {
+    const { user_code } = await beginLogin(app, device);
+    const { body } = await ada.get(`/me/device-requests/${user_code}`).expect(200);
+    expect(body).toMatchObject({ name, hostname });
+  });
+
+  it('tries another user code when one is in use, also under a key of before', async () => {
+    const { user_code: taken } = await beginLogin(app);
+    const codes = jest.spyOn(app.app.get(UserCodes), 'generate').mockReturnValueOnce(taken);
+    const { user_code } = await beginLogin(app);
+    expect(codes).toHaveBeenCalledTimes(2);
+    expect(user_code).not.toBe(taken);
+    codes.mockRestore();
+  });
+
+  it('is limited by address, on all replicas together, and by /64 of IPv6', async () => {
+    const ask = (agent: typeof app.anonymous, address: string) =>
+      agent.post('/auth/device/code').set('X-Forwarded-For', address);
+    const answers = await inParallel(70, () => ask(replica.anonymous, '203.0.113.7'));
+    expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10 });
+    const refused = answers.find(({ status }) => status === 429)!;
+    expect(refused.body).toEqual({ error: { type: 'rate_limited', message: expect.any(String) } });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
+    await ask(replica.anonymous, '203.0.113.8').expect(200);
+    await ask(replica.anonymous, '::ffff:203.0.113.7').expect(429);
+    await app.database.query(`UPDATE rate_limits SET hits = 60`);
+    await ask(replica.anonymous, '203.0.113.8').expect(429);
+    for (let i = 0; i < 60; i++) await ask(app.anonymous, `2001:db8:1:2::${i}`).expect(200);
+    await ask(replica.anonymous, '2001:db8:1:2:ffff::1').expect(429);
+    await ask(replica.anonymous, '2001:db8:1:3::1').expect(200);
+  });
+
+  it('is possible again when the minute is over', async () => {
+    const ask = () => replica.anonymous.post('/auth/device/code').set('X-Forwarded-For', '203.0.113.9');
+    await inParallel(61, ask);
+    await ask().expect(429);
+    await app.database.query(`UPDATE rate_limits SET resets_at = clock_timestamp()`);
+    await ask().expect(200);
+  });
+});
+
+describe('polling', () => {
+  it('is told to go on, then gets the key once', async () => {
+    const { device_code, user_code } = await beginLogin(app, { name: 'CLI', hostname: 'box' });
+    const pending = await app.anonymous.post('/auth/device/token').send({ device_code }).expect(429);
+    expect(pending.body).toEqual({
+      error: { type: 'authorization_pending', message: expect.any(String), interval: 5 },
+    });
+    expect(pending.headers['retry-after']).toBe('5');
+    await decide(ada, user_code, 'approve').expect(200, { status: 'approved' });
+    const before = Date.now();
+    const { body, headers } = await app.anonymous
+      .post('/auth/device/token')
+      .send({ device_code })
+      .expect(200);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(body).toEqual({ api_key: expect.stringMatching(/^mk_/), issued_at_ms: expect.any(Number) });
+    expect(Math.abs(body.issued_at_ms - before)).toBeLessThan(5_000);
+    const key = (await keys('ada')).at(-1)!;
+    expect(key).toMatchObject({
+      name: 'CLI',
+      source: 'device',
+      device: { name: 'CLI', hostname: 'box' },
+      last4: body.api_key.slice(-4),
+      expires_at: null,
+    });
+    expect(Date.parse(String(key.created_at))).toBe(body.issued_at_ms);
+    const known = await app.app.get(KeyAuthenticator).authenticate(body.api_key);
+    expect(known).toMatchObject({ userId: 'ada', organizationId: key.organization_id });
+    for (let i = 0; i < 3; i++) expect(await poll(app, device_code)).toBe('400 expired_token');
+  });
+
+  it.each(['{', '{}', '[]', '{"device_code": 7}', '{"device_code": null}', '', '{"device_code": ""}'])(
+    'is refused with %j',
+    async (body) => {
+      const answer = await app.anonymous.post('/auth/device/token').send(body).expect(400);
+      expect(answer.body).toEqual({ error: { type: 'invalid_request', message: expect.any(String) } });
+    },
+  );
+
+  it('with a forged code is refused without a look into the database', async () => {
+    const { device_code } = await beginLogin(app);
+    const queries = jest.spyOn(
+      app.app.get<Repository<DeviceSession>>(getRepositoryToken(DeviceSession)),
+      'query',
+    );
+    const last = device_code.at(-1) === 'A' ? 'B' : 'A';
+    for (const forged of [
+      `${device_code.slice(0, -1)}${last}`,
+      `${device_code}=`,
+      ` ${device_code}`,
+      `A${device_code.slice(1)}x`,
+      device_code.slice(0, 50),
+      'x'.repeat(94),
+    ]) {
+      expect(await poll(app, forged)).toBe('400 invalid_request');
+    }
+    expect(queries).not.toHaveBeenCalled();
+    queries.mockRestore();
+  });
+
+  it('answers by state first: a tight loop does not hide the key', async () => {
+    const { device_code, user_code } = await beginLogin(app);
+    expect(await poll(app, device_code)).toBe('429 authorization_pending');
+    await decide(ada, user_code, 'approve').expect(200);
+    expect(await poll(app, device_code)).toMatch(KEY);
+  });
+
+  it('ten milliseconds after the approval gets the key', async () => {
+    for (let i = 0; i < 20; i++) {
+      const { device_code, user_code } = await beginLogin(app);
+      await poll(app, device_code);
+      await decide(ada, user_code, 'approve').expect(200);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(await poll(replica, device_code)).toMatch(KEY);
+    }
+  });
+
+  it('in a tight loop is slowed down, and then on time at the right pace', async () => {
+    const { device_code } = await beginLogin(app);
+    expect(await poll(app, device_code)).toBe('429 authorization_pending');
+    for (let i = 0; i < 20; i++) {
+      const { body, status, headers } = await app.anonymous.post('/auth/device/token').send({ device_code });
+      expect([status, body.error.type, body.error.interval]).toEqual([429, 'slow_down', 5]);
+      expect(headers['retry-after']).toBe('5');
+    }
+    await letPass(app, 2);
+    expect(await poll(app, device_code)).toBe('429 slow_down'); // and has not moved the pace
+    await letPass(app, 2.1);
+    expect(await poll(app, device_code)).toBe('429 authorization_pending');
+    expect(await poll(app, device_code)).toBe('429 slow_down');
+  });
+
+  it.each([
+    [3.5, 'slow_down'],
+    [4, 'authorization_pending'],
+    [5, 'authorization_pending'],
+  ])('%d s after the last accepted poll is answered with %s', async (seconds, type) => {
+    const { device_code } = await beginLogin(app);
+    await poll(app, device_code);
+    await letPass(app, seconds);
+    expect(await poll(app, device_code)).toBe(`429 ${type}`);
+  });
+
+  it('60 times at 5 s ± 400 ms is never too fast', async () => {
+    const { device_code } = await beginLogin(app);
+    const answers = [];
+    let drift = 0;
+    for (let i = 0; i < 60; i++) {
+      answers.push(await poll(i % 2 ? app : replica, device_code));
+      const next = Math.random() * 0.8 - 0.4;
+      await letPass(app, 5 + next - drift);
+      drift = next;
+    }
+    expect(tally(answers)).toEqual({ '429 authorization_pending': 60 });
+  });
+
+  it('by several at once accepts one', async () => {
+    const { device_code } = await beginLogin(app);
+    const answers = await inParallel(10, (i) => poll(i % 2 ? app : replica, device_code));
+    expect(tally(answers)).toEqual({ '429 authorization_pending': 1, '429 slow_down': 9 });
+  });
+
+  it('of a denied one is denied, however often and late', async () => {
+    const { device_code, user_code } = await beginLogin(app);
+    await decide(ada, user_code, 'deny').expect(200, { status: 'denied' });
+    for (let i = 0; i < 3; i++) expect(await poll(app, device_code)).toBe('400 access_denied');
+    await letPass(app, 601);
+    expect(await poll(app, device_code)).toBe('400 access_denied');
+  });
+
+  it('of one that nobody decided expires after 600 s', async () => {
+    const { device_code, user_code } = await beginLogin(app);
+    await letPass(app, 598);
+    expect(await poll(app, device_code)).toBe('429 authorization_pending');
+    await letPass(app, 2);
+    expect(await poll(app, device_code)).toBe('400 expired_token');
+    await decide(ada, user_code, 'approve').expect(404);
+    expect(await poll(app, device_code)).toBe('400 expired_token');
+  });
+
+  it('of one that was approved and not fetched expires after 600 s', async () => {
+    const { device_code, user_code } = await beginLogin(app);
+    await decide(ada, user_code, 'approve').expect(200);
+    await letPass(app, 600);
+    const before = (await keys('ada')).length;
+    expect(await poll(app, device_code)).toBe('400 expired_token');
+    expect(await keys('ada')).toHaveLength(before);
+  });
+});
+
+describe('fetching the key', () => {
+  it('works for one of 20 polls at once on two replicas, and makes one key', async () => {
+    const user = await app.as('racer');
+    for (let round = 0; round < 5; round++) {
+      const { device_code, user_code } = await beginLogin(app);
+      await decide(user, user_code, 'approve').expect(200);
+      const answers = await inParallel(20, (i) => poll(i % 2 ? app : replica, device_code));
+      expect(answers.filter((answer) => KEY.test(answer))).toHaveLength(1);
+      expect(answers.filter((answer) => answer === '400 expired_token')).toHaveLength(19);
+      expect(await keys('racer')).toHaveLength(round + 1);
+    }
+  });
+
+  it('that fails leaves the request approved', async () => {
+    const { device_code, user_code } = await beginLogin(app);
+    await decide(ada, user_code, 'approve').expect(200);
+    await app.database.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no room'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON proxy_keys FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    try {
+      const failed = await app.anonymous.post('/auth/device/token').send({ device_code }).expect(500);
+      expect(failed.body).toEqual({ error: { message: 'internal error' } });
+      expect(await stateOf()).toBe('approved');
+    } finally {
+      await app.database.query('DROP TRIGGER refuse ON proxy_keys; DROP FUNCTION refuse');
+    }
+    expect(await poll(app, device_code)).toMatch(KEY);
+    expect(await stateOf()).toBe('consumed');
+  });
+
+  it('is denied when the approver was removed from the team in between, and stays denied', async () => {
+    const team = await teamOwner(app);
+    const mo = await join(app, team, 'mo', 'member');
+    const { device_code, user_code } = await beginLogin(app);
+    await decide(mo, user_code, 'approve', { organization_id: team.organizationId }).expect(200);
+    await team.admin.delete(`${team.base}/members/mo`).expect(200);
+    const answers = await inParallel(5, (i) => poll(i % 2 ? app : replica, device_code));
+    expect(tally(answers)).toEqual({ '400 access_denied': 5 });
+    expect(await keys('mo')).toEqual([]);
+    await join(app, team, 'mo', 'member');
+    expect(await poll(app, device_code)).toBe('400 access_denied');
+    expect(await stateOf()).toBe('denied');
+  });
+
+  it.each([
+    ['team', 'DELETE FROM organizations WHERE id = $1'],
+    ['user', "DELETE FROM users WHERE id = 'gone' AND $1 > 0"],
+  ])('is denied when the %s is gone', async (_what, statement) => {
+    const team = await teamOwner(app);
+    const user = await join(app, team, 'gone', 'member');
+    const { device_code, user_code } = await beginLogin(app);
+    await decide(user, user_code, 'approve', { organization_id: team.organizationId }).expect(200);
+    await app.database.query(statement, [team.organizationId]);
+    expect(await poll(app, device_code)).toBe('400 access_denied');
+  });
+
+  it('races the removal of the approver without leaving a key that works', async () => {
+    const team = await teamOwner(app);
+    const answers = await inParallel(20, async (i) => {
+      const user = await join(app, team, `leaver-${i}`, 'member');
+      const { device_code, user_code } = await beginLogin(app);
+      await decide(user, user_code, 'approve', { organization_id: team.organizationId }).expect(200);
+      const [answer] = await Promise.all([
+        poll(replica, device_code),
+        team.admin.delete(`${team.base}/members/leaver-${i}`).expect(200),
+      ]);
+      const key = KEY.test(answer) ? answer.slice(4) : undefined;
+      if (key) expect(await app.app.get(KeyAuthenticator).authenticate(key)).toBeUndefined();
+      return key ? 'key' : answer;
+    });
+    expect(Object.keys(tally(answers)).filter((a) => !['key', '400 access_denied'].includes(a))).toEqual([]);
+  });
+
+  it('writes to the audit trail of the pool', async () => {
+    const team = await teamOwner(app);
+    const { device_code, user_code } = await beginLogin(app, { hostname: 'ci-7' });
+    await decide(team.admin, user_code, 'approve', { organization_id: team.organizationId }).expect(200);
+    expect(await poll(app, device_code)).toMatch(KEY);
+    const { body } = await team.admin.get(`${team.base}/audit`).expect(200);
+    expect(body.events[0]).toMatchObject({
+      action: 'key.minted',
+      target: { type: 'key', name: 'ci-7', user_id: team.user },
+      details: { source: 'device' },
+    });
+    expect((await keys(team.user)).at(-1)).toMatchObject({ organization_id: team.organizationId });
+  });
+});
+
+describe('deciding', () => {
+  it('shows what is asked for', async () => {
+    const { body: code } = await app.anonymous
+      .post('/auth/device/code')
+      .set('X-Forwarded-For', '198.51.100.4')
+      .send({ name: 'CLI', hostname: 'box' });
+    const { body } = await ada.get(`/me/device-requests/${code.user_code}`).expect(200);
+    expect(body).toEqual({
+      user_code: code.user_code,
+      name: 'CLI',
+      hostname: 'box',
+      ip: '198.51.100.4',
+      same_ip: false,
+      created_at: expect.stringMatching(ISO_TIME),
+      expires_at: expect.stringMatching(ISO_TIME),
+    });
+    expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(600_000);
+    const there = await ada
+      .get(`/me/device-requests/${code.user_code}`)
+      .set('X-Forwarded-For', '198.51.100.4')
+      .expect(200);
+    expect(there.body.same_ip).toBe(true);
+  });
+
+  it.each([
+    (code: string) => code.toLowerCase(),
+    (code: string) => code.replace('-', ''),
+    (code: string) => code.replace('-', ' '),
+    (code: string) => ` ${code.replace('-', ' - ')} `,
+    (code: string) => code.toLowerCase().split('').join(' '),
+  ])('takes a code as it was typed (%#)', async (typed) => {
+    const { user_code } = await beginLogin(app);
+    const { body } = await ada.get(`/me/device-requests/${encodeURIComponent(typed(user_code))}`).expect(200);
+    expect(body.user_code).toBe(user_code);
+  });
+
+  it('gives one answer for codes that are unknown, malformed, expired and used', async () => {
+    const [expired, denied, approved, consumed] = await inParallel(4, () => beginLogin(app));
+    await decide(ada, denied!.user_code, 'deny').expect(200);
+    await decide(ada, approved!.user_code, 'approve').expect(200);
+    await decide(ada, consumed!.user_code, 'approve').expect(200);
+    expect(await poll(app, consumed!.device_code)).toMatch(KEY);
+    await app.database.query(
+      `UPDATE device_sessions SET expires_at = clock_timestamp() WHERE id = (
+         SELECT min(id) FROM device_sessions WHERE state = 'pending' AND device_code_sha256 = sha256($1::bytea))`,
+      [Buffer.from(expired!.device_code)],
+    );
+    const codes = [expired!, denied!, approved!, consumed!].map(({ user_code }) => user_code);
+    for (const code of [...codes, UNKNOWN_CODE, 'x', 'BCDF-GHJ0', 'BCDF-GHJK-', 'BCDF–GHJK']) {
+      const path = `/me/device-requests/${encodeURIComponent(code)}`;
+      await app.database.query('DELETE FROM rate_limits');
+      for (const request of [ada.get(path), ada.post(`${path}/approve`), ada.post(`${path}/deny`)])
+        expect((await request.expect(404)).body).toEqual(INVALID_USER_CODE);
+    }
+  });
+
+  it('is for people with a session', async () => {
+    const { user_code } = await beginLogin(app);
+    const path = `/me/device-requests/${user_code}`;
+    await app.anonymous.get(path).expect(401);
+    await app.anonymous.post(`${path}/approve`).send('{').expect(401);
+    const cookie = `mintkeep_session=${await sessionFor('ada')}`;
+    await app.anonymous.post(`${path}/approve`).set('Cookie', cookie).expect(401);
+  });
+
+  it("does not approve for a team that is not the user's", async () => {
+    const team = await teamOwner(app);
+    const { device_code, user_code } = await beginLogin(app);
+    for (const organization_id of [team.organizationId, 999_999_999]) {
+      await decide(ada, user_code, 'approve', { organization_id }).expect(404, {
+        error: { message: 'organization not found' },
+      });
+    }
+    await decide(ada, user_code, 'approve', { organization_id: 'x' }).expect(400);
+    expect(await poll(app, device_code)).toBe('429 authorization_pending');
+  });
+
+  it('binds the key to the personal pool when nothing else is chosen', async () => {
+    const owner = await personalOwner(app);
+    for (const body of [
+      undefined,
+      {},
+      { organization_id: null },
+      { organization_id: owner.organizationId },
+    ]) {
+      const { device_code, user_code } = await beginLogin(app);
+      await decide(owner.admin, user_code, 'approve', body).expect(200);
+      const answer = await poll(app, device_code);
+      const known = await app.app.get(KeyAuthenticator).authenticate(answer.slice(4));
+      expect(known).toMatchObject({ organizationId: owner.organizationId, userId: owner.user });
+    }
+  });
+
+  it('has one winner of approve and deny, 200 times, and the poll agrees', async () => {
+    for (let batch = 0; batch < 10; batch++) {
+      await inParallel(20, async (i) => {
+        const { device_code, user_code } = await beginLogin(app);
+        const approve = () => decide(ada, user_code, 'approve');
+        const deny = () => decide(ada, user_code, 'deny');
+        const [first, second] = await Promise.all(i % 2 ? [approve(), deny()] : [deny(), approve()]);
+        const won = [first, second].find(({ status }) => status === 200)!;
+        const lost = [first, second].find(({ status }) => status === 404)!;
+        expect(lost.body).toEqual(INVALID_USER_CODE);
+        const answer = await poll(replica, device_code);
+        if (won.body.status === 'approved') expect(answer).toMatch(KEY);
+        else expect(answer).toBe('400 access_denied');
+      });
+    }
+  });
+});
+
+describe('guessing codes', () => {
+  const look = (agent: typeof ada, code: string, address = '127.0.0.1') =>
+    agent.get(`/me/device-requests/${code}`).set('X-Forwarded-For', address);
+
+  it('ends after ten wrong ones of one user, whatever the address, on every replica and for right codes too', async () => {
+    const guesser = await app.as('guesser');
+    const { user_code } = await beginLogin(app);
+    for (let i = 0; i < 10; i++) {
+      if (i === 5) await decide(guesser, 'malformed', 'approve').expect(404);
+      else if (i === 6) await decide(guesser, UNKNOWN_CODE, 'deny').expect(404);
+      else await look(guesser, UNKNOWN_CODE, `192.0.2.${i}`).expect(404);
+      if (i < 9) await look(guesser, user_code).expect(200); // right ones do not count
+    }
+    const session = await sessionFor('guesser');
+    const refused = await replica.anonymous
+      .get(`/me/device-requests/${user_code}`)
+      .set('Authorization', `Bearer ${session}`)
+      .expect(429);
+    expect(refused.body).toEqual({ error: { type: 'rate_limited', message: expect.any(String) } });
+    const retryAfter = Number(refused.headers['retry-after']);
+    expect(retryAfter).toBeGreaterThan(590);
+    expect(retryAfter).toBeLessThanOrEqual(600);
+    await decide(guesser, user_code, 'approve').expect(429);
+    await look(ada, user_code, '192.0.2.200').expect(200);
+    await app.database.query('UPDATE rate_limits SET resets_at = clock_timestamp()');
+    await decide(guesser, user_code, 'approve').expect(200);
+  });
+
+  it('lets no more than ten through, however many come at once', async () => {
+    const guesser = await app.as('parallel-guesser');
+    await guesser.get('/me/projects').expect(200);
+    const answers = await inParallel(50, () => look(guesser, UNKNOWN_CODE));
+    expect(tally(answers.map(({ status }) => status))).toEqual({ 404: 10, 429: 40 });
+  });
+
+  it('ends after 30 wrong ones from one address, whoever tries', async () => {
+    const { user_code } = await beginLogin(app);
+    for (let i = 0; i < 30; i++) {
+      const guesser = await app.as(`guesser-${i % 4}`);
+      await look(guesser, UNKNOWN_CODE, '2001:db8::1').expect(404);
+    }
+    const fresh = await app.as('guesser-fresh');
+    await look(fresh, user_code, '2001:db8::2').expect(429);
+    await look(fresh, user_code, '2001:db8:0:1::2').expect(200);
+  });
+
+  it('is not what somebody does who loses races', async () => {
+    const loser = await app.as('loser');
+    for (let i = 0; i < 15; i++) {
+      const { user_code } = await beginLogin(app);
+      await decide(ada, user_code, 'deny').expect(200);
+      await decide(loser, user_code, 'approve').expect(404);
+    }
+    const { user_code } = await beginLogin(app);
+    await decide(loser, user_code, 'approve').expect(200);
+  });
+});
+
+describe('clearing away', () => {
+  it('changes no answer', async () => {
+    const logins = await inParallel(6, () => beginLogin(app));
+    const [pending, old, denied, approved, consumed, fresh] = logins.map((login) => login);
+    await decide(ada, denied!.user_code, 'deny').expect(200);
+    await decide(ada, approved!.user_code, 'approve').expect(200);
+    await decide(ada, consumed!.user_code, 'approve').expect(200);
+    expect(await poll(app, consumed!.device_code)).toMatch(KEY);
+    await letPass(app, 610);
+    await app.database.query(
+      `UPDATE device_sessions SET expires_at = expires_at + interval '10 minutes' WHERE device_code_sha256 = sha256($1::bytea)`,
+      [Buffer.from(fresh!.device_code)],
+    );
+    const answers = ['expired_token', 'expired_token', 'access_denied', 'expired_token', 'expired_token'];
+    for (const seconds of [0, 600, 3_000, 86_400]) {
+      if (seconds > 0) {
+        await app.database.query(
+          `UPDATE device_sessions SET expires_at = expires_at - make_interval(secs => $1) WHERE device_code_sha256 <> sha256($2::bytea)`,
+          [seconds, Buffer.from(fresh!.device_code)],
+        );
+      }
+      await Promise.all([app.app.get(DeviceExpiry).run(), replica.app.get(DeviceExpiry).run()]);
+      for (const [i, login] of [pending, old, denied, approved, consumed].entries())
+        expect(await poll(app, login!.device_code)).toBe(`400 ${answers[i]}`);
+    }
+    const left = await app.database.query<{
+      state: string;
+      name: string | null;
+      user_code_hmac: Buffer | null;
+    }>('SELECT * FROM device_sessions ORDER BY id');
+    expect(new Set(left.map(({ state }) => state))).toEqual(new Set(['denied', 'pending']));
+    for (const { state, ...rest } of left)
+      if (state === 'denied')
+        expect(rest).toMatchObject({ user_code_hmac: null, ip: null, decided_by_email: null });
+    expect(await app.database.query('SELECT FROM rate_limits WHERE resets_at < now()')).toEqual([]);
+    await decide(ada, fresh!.user_code, 'deny').expect(200);
+  });
+});
+
+it('accepts codes of before when a new encryption key comes first', async () => {
+  const { device_code, user_code } = await beginLogin(app);
+  const variables = testVariables(app.database.url, app.dataDir);
+  const ENCRYPTION_KEYS = `${Buffer.alloc(32, 2).toString('base64')},${variables.ENCRYPTION_KEYS}`;
+  const rotated = await setupApp(parseSettings({ ...variables, ENCRYPTION_KEYS }), app.database.url);
+  try {
+    const anonymous = supertest.agent(await rotated.listen(0, '127.0.0.1'));
+    const agent = supertest
+      .agent(rotated.getHttpServer())
+      .set('Authorization', `Bearer ${await sessionFor('ada')}`);
+    const codes = jest.spyOn(rotated.get(UserCodes), 'generate').mockReturnValueOnce(user_code);
+    expect((await beginLogin({ anonymous })).user_code).not.toBe(user_code);
+    expect(codes).toHaveBeenCalledTimes(2);
+    await decide(agent, user_code, 'approve').expect(200);
+    expect(await poll({ anonymous }, device_code)).toMatch(KEY);
+  } finally {
+    await rotated.close();
+  }
+});
+
+describe('a full run', () => {
+  let service: ServiceProcess;
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    service = await startProcess({ ...testVariables(database.url, app.dataDir), LOG_LEVEL: 'trace' });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await database.drop();
+  });
+
+  it('leaves no code, key or token in plain text, neither in the database nor in the logs', async () => {
+    const anonymous = supertest.agent(service.url);
+    const session = await sessionFor('ada');
+    const [login, failing] = [
+      await beginLogin({ anonymous }, { name: 'CLI' }),
+      await beginLogin({ anonymous }),
+    ];
+    await poll({ anonymous }, login.device_code);
+    const browser = await TestBrowser.of({ anonymous, url: service.url }, 'ada');
+    const csrf_token = await browser.csrfToken(login.user_code);
+    await browser.submit('approve', { user_code: login.user_code, csrf_token }).expect(200);
+    const answer = await poll({ anonymous }, login.device_code);
+    expect(answer).toMatch(KEY);
+    await anonymous.get(`/auth/device?user_code=${failing.user_code}`).expect(401);
+    await browser.submit('approve', { user_code: failing.user_code, csrf_token }).expect(200);
+    await database.query('ALTER TABLE proxy_keys ADD CONSTRAINT no_more CHECK (id < 0) NOT VALID');
+    expect(await poll({ anonymous }, failing.device_code)).toBe('500 undefined');
+    const code = login.user_code;
+    const secrets = [
+      ...[login.device_code, failing.device_code, code, failing.user_code, code.replace('-', '')],
+      ...[answer.slice(4), session, csrf_token],
+    ];
+    const dump = await dumpOf(database);
+    expect(dump).toContain('CLI'); // it is a dump
+    expect(service.output()).toContain('unexpected failure'); // and these are the logs
+    for (const secret of secrets) {
+      expect(dump).not.toContain(secret);
+      expect(dump).not.toContain(Buffer.from(secret).toString('hex'));
+      expect(service.output()).not.toContain(secret);
+    }
+  });
+});
+
+/** Every row of every table, as text. */
+async function dumpOf(database: Awaited<ReturnType<typeof createDatabase>>): Promise<string> {
+  const tables = await database.query<{ name: string }>(
+    `SELECT quote_ident(table_name) AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  const rows = await Promise.all(tables.map(({ name }) => database.query(`SELECT t::text FROM ${name} t`)));
+  return JSON.stringify(rows);
+}

@@ -1,0 +1,186 @@
+import {
+  customFetch,
+  discovery,
+  initiateDeviceAuthorization,
+  None,
+  pollDeviceAuthorizationGrant,
+} from 'openid-client';
+import type { Configuration } from 'openid-client';
+import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { beginLogin, decide, KEY, letPass, poll } from '../support/device-flow.js';
+
+const PUBLIC_URL = 'https://mint.example.com';
+const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+let app: TestApp;
+let ada: Awaited<ReturnType<TestApp['as']>>;
+
+beforeAll(async () => {
+  app = await startApp({ PUBLIC_URL, DEVICE_CODES_PER_MINUTE: '10' });
+  ada = await app.as('ada');
+});
+afterAll(() => app.close());
+beforeEach(() => app.database.query('DELETE FROM rate_limits'));
+
+const flat = (error: string) => ({ error, error_description: expect.any(String) });
+
+async function begin(fields: Record<string, string> = {}) {
+  const { body } = await app.anonymous
+    .post('/oauth/device_authorization')
+    .type('form')
+    .send({ client_id: 'cli', ...fields })
+    .expect(200)
+    .expect('Cache-Control', 'no-store');
+  return body;
+}
+
+const token = (deviceCode: string) =>
+  app.anonymous
+    .post('/oauth/token')
+    .type('form')
+    .send({ grant_type: DEVICE_CODE_GRANT, device_code: deviceCode, client_id: 'cli' });
+
+describe('openid-client', () => {
+  let client: Configuration;
+  /** Every answer that it got. */
+  let answers: string[];
+
+  beforeAll(async () => {
+    client = await discovery(new URL(PUBLIC_URL), 'mint-cli', undefined, None(), {
+      algorithm: 'oauth2',
+      [customFetch]: async (url, options) => {
+        const response = await fetch(url.replace(PUBLIC_URL, app.url), options);
+        const body = (await response.clone().json()) as { error?: string };
+        answers.push(`${response.status} ${body.error ?? 'ok'}`);
+        return response;
+      },
+    });
+  });
+  beforeEach(() => (answers = []));
+  answers = [];
+
+  it('asks, waits for the approval and gets a key that works', async () => {
+    const login = await initiateDeviceAuthorization(client, {});
+    expect(login).toMatchObject({
+      expires_in: 600,
+      interval: 5,
+      verification_uri: `${PUBLIC_URL}/auth/device`,
+      verification_uri_complete: `${PUBLIC_URL}/auth/device?user_code=${login.user_code}`,
+    });
+    const { body } = await ada.get(`/me/device-requests/${login.user_code}`).expect(200);
+    expect(body).toMatchObject({ name: 'mint-cli', hostname: null });
+    const waiting = pollDeviceAuthorizationGrant(client, { ...login, interval: 0.3 });
+    while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    await decide(ada, login.user_code, 'approve').expect(200);
+    const { access_token, token_type } = await waiting;
+    expect(token_type).toBe('bearer'); // as the client writes it
+    const key = await app.app.get(KeyAuthenticator).authenticate(access_token);
+    expect(key).toMatchObject({ userId: 'ada' });
+    expect(answers).toEqual(['200 ok', '400 authorization_pending', '200 ok']);
+    await expect(pollDeviceAuthorizationGrant(client, { ...login, interval: 0 })).rejects.toMatchObject({
+      error: 'expired_token',
+      status: 400,
+    });
+  });
+
+  it('gives up when it is denied', async () => {
+    const login = await initiateDeviceAuthorization(client, { scope: 'anything' });
+    await decide(ada, login.user_code, 'deny').expect(200);
+    await expect(pollDeviceAuthorizationGrant(client, { ...login, interval: 0 })).rejects.toMatchObject({
+      error: 'access_denied',
+      status: 400,
+    });
+  });
+});
+
+describe('the token endpoint', () => {
+  it('answers flat, with 400, while nobody has decided', async () => {
+    const { device_code, user_code } = await begin();
+    const pending = await token(device_code).expect(400).expect('Cache-Control', 'no-store');
+    expect(pending.body).toEqual(flat('authorization_pending'));
+    expect((await token(device_code).expect(400)).body).toEqual(flat('slow_down'));
+    await letPass(app, 4);
+    expect((await token(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
+    await decide(ada, user_code, 'approve').expect(200);
+    const { body } = await token(device_code).expect(200).expect('Cache-Control', 'no-store');
+    expect(body).toEqual({ access_token: expect.stringMatching(/^mk_/), token_type: 'Bearer' });
+    expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
+  });
+
+  it('is for the same sessions as our own', async () => {
+    const [ours, theirs] = [await beginLogin(app), await begin()];
+    await decide(ada, ours.user_code, 'approve').expect(200);
+    await decide(ada, theirs.user_code, 'approve').expect(200);
+    await token(ours.device_code).expect(200);
+    expect(await poll(app, theirs.device_code)).toMatch(KEY);
+    expect(await poll(app, ours.device_code)).toBe('400 expired_token');
+  });
+
+  it.each<[string, string, string]>([
+    ['no parameters', '', 'invalid_request'],
+    ['no grant type', 'device_code=x', 'invalid_request'],
+    ['another grant type', 'grant_type=authorization_code&code=x', 'unsupported_grant_type'],
+    ['no device code', `grant_type=${DEVICE_CODE_GRANT}`, 'invalid_request'],
+    ['a device code that is not ours', `grant_type=${DEVICE_CODE_GRANT}&device_code=x`, 'invalid_grant'],
+    ['a parameter twice', `grant_type=${DEVICE_CODE_GRANT}&device_code=x&device_code=x`, 'invalid_request'],
+    ['JSON', '{"device_code": "x"}', 'invalid_request'],
+    ['too much', 'x'.repeat(1_048_577), 'invalid_request'],
+  ])('refuses %s', async (_what, body, error) => {
+    const answer = await app.anonymous.post('/oauth/token').type('form').send(body).expect(400);
+    expect(answer.body).toEqual(flat(error));
+  });
+
+  it.each(['application/json', 'text/plain', 'multipart/form-data'])('refuses %s', async (type) => {
+    const request = app.anonymous.post('/oauth/token').set('Content-Type', type);
+    const answer = await request.send(`grant_type=${DEVICE_CODE_GRANT}&device_code=x`).expect(400);
+    expect(answer.body).toEqual(flat('invalid_request'));
+  });
+
+  it('does not tell what went wrong inside', async () => {
+    const { device_code, user_code } = await begin();
+    await decide(ada, user_code, 'approve').expect(200);
+    await app.database.query('ALTER TABLE proxy_keys ADD CONSTRAINT no_more CHECK (id < 0) NOT VALID');
+    try {
+      const { body } = await token(device_code).expect(500);
+      expect(body).toEqual({ error: 'server_error', error_description: 'internal error' });
+    } finally {
+      await app.database.query('ALTER TABLE proxy_keys DROP CONSTRAINT no_more');
+    }
+    await token(device_code).expect(200);
+  });
+});
+
+describe('the device authorization endpoint', () => {
+  it('takes names of its own before the client id', async () => {
+    const { user_code } = await begin({ name: ' My\u202e CLI ', hostname: 'box' });
+    const { body } = await ada.get(`/me/device-requests/${user_code}`).expect(200);
+    expect(body).toMatchObject({ name: 'My CLI', hostname: 'box' });
+  });
+
+  it('shares the limit with our own format', async () => {
+    for (let i = 0; i < 10; i++) await (i % 2 ? begin() : beginLogin(app));
+    const { body, headers } = await app.anonymous
+      .post('/oauth/device_authorization')
+      .type('form')
+      .send({ client_id: 'cli' })
+      .expect(429);
+    expect(body).toEqual(flat('rate_limited'));
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    await app.anonymous.post('/auth/device/code').expect(429);
+  });
+});
+
+it('describes itself', async () => {
+  const { body } = await app.anonymous.get('/.well-known/oauth-authorization-server').expect(200);
+  expect(body).toEqual({
+    issuer: PUBLIC_URL,
+    device_authorization_endpoint: `${PUBLIC_URL}/oauth/device_authorization`,
+    token_endpoint: `${PUBLIC_URL}/oauth/token`,
+    grant_types_supported: [DEVICE_CODE_GRANT],
+    response_types_supported: [],
+    token_endpoint_auth_methods_supported: ['none'],
+    service_documentation: `${PUBLIC_URL}/docs`,
+  });
+});
