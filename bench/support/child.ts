@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 10_000;
+/** The unit of times in `/proc`: fixed at 100 a second on Linux (`getconf CLK_TCK`). */
+const TICKS_PER_SECOND = 100;
+
+export interface ChildOptions {
+  /** What follows `node`: its options and the program. */
+  readonly args: readonly string[];
+  readonly core: number;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A Node process on one core, listening on `port`. It ends when we do, however we end. */
+export class PinnedChild {
+  private constructor(
+    private readonly process: ChildProcess,
+    readonly port: number,
+  ) {}
+
+  /** Comes back when the port is open. The port is handed over as `PORT`. @throws Error when it does not open */
+  static async start({ args, core, env }: ChildOptions): Promise<PinnedChild> {
+    const port = await findFreePort();
+    const probe = new URL('child-probe.mjs', import.meta.url).pathname;
+    const node = [process.execPath, '--expose-gc', '--import', probe, ...args];
+    const child = spawn('taskset', ['-c', String(core), ...node], {
+      env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), ...env },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const started = new PinnedChild(child, port);
+    try {
+      await started.opened();
+    } catch (error) {
+      await started.stop();
+      throw error;
+    }
+    return started;
+  }
+
+  /** CPU time used so far by all threads, user and system. */
+  cpuSeconds(): number {
+    const stat = readFileSync(`/proc/${this.process.pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from the third field on
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  }
+
+  /** Memory after a full garbage collection. */
+  async memory(): Promise<NodeJS.MemoryUsage> {
+    this.process.send('memory');
+    const [usage] = (await once(this.process, 'message', {
+      signal: AbortSignal.timeout(STOP_TIMEOUT_MS),
+    })) as [NodeJS.MemoryUsage];
+    return usage;
+  }
+
+  async stop(): Promise<void> {
+    if (this.hasEnded()) return;
+    const ended = once(this.process, 'exit');
+    this.process.kill('SIGTERM');
+    const timer = setTimeout(() => this.process.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  private hasEnded(): boolean {
+    return this.process.exitCode !== null || this.process.signalCode !== null;
+  }
+
+  private async opened(): Promise<void> {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (!(await isOpen(this.port))) {
+      if (this.hasEnded()) throw new Error('a server ended instead of starting');
+      if (performance.now() > deadline) throw new Error('a server did not start in time');
+      await delay(50);
+    }
+  }
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,44 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../src/database/embedded/embedded-postgres.js';
+
+/** A PostgreSQL of its own and a data folder for one run. */
+export interface Workspace {
+  readonly databaseUrl: string;
+  /** Such as `18.1`. */
+  readonly postgresVersion: string;
+  readonly dataDir: string;
+  /** Stops PostgreSQL and removes everything. */
+  dispose(): Promise<void>;
+}
+
+/** PostgreSQL, with its default settings, runs on the cores that this process may use. */
+export async function createWorkspace(): Promise<Workspace> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-bench-'));
+  await chmod(dataDir, 0o755); // PostgreSQL may run as another user
+  try {
+    const postgres = await startEmbeddedPostgres({ dataDir });
+    return {
+      databaseUrl: postgres.url,
+      postgresVersion: await versionOf(postgres.url),
+      dataDir,
+      dispose: async () => {
+        await postgres.stop();
+        await rm(dataDir, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await rm(dataDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function versionOf(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+  await client.end();
+  return rows[0]!.server_version;
+}
