@@ -10,7 +10,7 @@ import { Invalidations } from '../database/invalidations.js';
 import { Transactions } from '../database/transactions.js';
 import { AuditTrail } from '../organizations/audit-trail.js';
 import { MemberLeaving, OrganizationDeleting } from '../organizations/membership-events.js';
-import { holdMembership } from '../organizations/organization-lock.js';
+import { holdMembership, holdOrganization } from '../organizations/organization-lock.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import type { MintKeyDto, RenameKeyDto } from './dto/key.requests.js';
 import type { KeyResponse, NewKeyResponse } from './dto/key.response.js';
@@ -116,6 +116,9 @@ export class KeysService implements OnModuleInit {
    */
   revoke(user: SessionUser, id: number, filter: KeyFilter): Promise<void> {
     return this.transactions.run(async (transaction) => {
+      const found = await transaction.findOneBy(ProxyKey, { id, ...filter });
+      if (!found) throw new NotFound();
+      await holdOrganization(found.organizationId, transaction); // first, as everybody does
       const key = await transaction.findOne(ProxyKey, {
         where: { id, ...filter },
         lock: { mode: 'pessimistic_write' },

@@ -47,10 +47,15 @@ export async function holdMembership(
   userId: string,
   transaction: EntityManager,
 ): Promise<void> {
+  await holdOrganization(organizationId, transaction);
   const lock = { mode: 'for_key_share' } as const;
-  await transaction.findOne(Organization, { where: { id: organizationId }, lock });
   const membership = await transaction.findOne(Membership, { where: { organizationId, userId }, lock });
   if (!membership) throw new OrganizationNotFound();
+}
+
+/** Keeps the organization, if it is there, from being deleted or its members from changing until the transaction ends. */
+export async function holdOrganization(id: number, transaction: EntityManager): Promise<void> {
+  await transaction.findOne(Organization, { where: { id }, lock: { mode: 'for_key_share' } });
 }
 
 export async function roleOf(

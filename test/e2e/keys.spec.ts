@@ -217,6 +217,20 @@ describe('the keys of a team', () => {
     }
   });
 
+  it('can be revoked while the organization is deleted', async () => {
+    for (let round = 0; round < 10; round++) {
+      const team = await teamOwner(app);
+      const keys = [];
+      for (let i = 0; i < 3; i++) keys.push((await team.admin.post(`${team.base}/keys`)).body.id);
+      const [deleted, ...revoked] = await Promise.all([
+        team.admin.delete(team.base),
+        ...keys.map((id) => team.admin.delete(`/me/keys/${id}`)),
+      ]);
+      expect(deleted.status).toBe(200);
+      expect(revoked.map(({ status }) => status)).toEqual([204, 204, 204]);
+    }
+  });
+
   it('leave a trace when they are minted and revoked, without the key', async () => {
     const team = await teamOwner(app);
     const { body: key } = await team.admin.post(`${team.base}/keys`).send({ name: 'ci' });

@@ -45,8 +45,13 @@ async function startReplica(variables: NodeJS.ProcessEnv = {}): Promise<Replica>
   };
 }
 
-async function stop({ process: child }: Replica): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+function isRunning({ process: { exitCode, signalCode } }: Replica): boolean {
+  return exitCode === null && signalCode === null;
+}
+
+async function stop(replica: Replica): Promise<void> {
+  if (!isRunning(replica)) return;
+  const { process: child } = replica;
   child.kill('SIGCONT');
   child.kill('SIGTERM');
   await once(child, 'exit');
@@ -55,12 +60,16 @@ async function stop({ process: child }: Replica): Promise<void> {
 beforeAll(async () => {
   database = await createDatabase();
   dataDir = await mkdtemp(joinPath(tmpdir(), 'mintkeep-replicas-'));
-});
-beforeEach(async () => {
   replicas = await inParallel(2, () => startReplica());
 });
-afterEach(() => Promise.all(replicas.map(stop)));
+/** A test may have killed one. */
+beforeEach(async () => {
+  replicas = await Promise.all(
+    replicas.map(async (replica) => (isRunning(replica) ? replica : startReplica())),
+  );
+});
 afterAll(async () => {
+  await Promise.all(replicas.map(stop));
   await database.drop();
   await rm(dataDir, { recursive: true, force: true });
 });
@@ -85,7 +94,7 @@ it('what is revoked is served nowhere from the moment the revocation is answered
   const agents = [await agentOf('ann', replicas[0]), await agentOf('ann', replicas[1])];
   const servedAfterwards: string[] = [];
   await inParallel(8, async (worker) => {
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 40; round++) {
       const { body: key } = await agents[round % 2]!.post('/me/keys').expect(201);
       for (const replica of replicas)
         expect(await replica.whose(key.api_key)).toEqual({ status: 200, id: String(key.id) });
@@ -112,7 +121,7 @@ async function mintMany(count: number, userId: string, organizationId: number): 
   return secrets;
 }
 
-it('thousands of keys that end with memberships are served nowhere afterwards', async () => {
+it('hundreds of keys that end with memberships are served nowhere afterwards', async () => {
   const ann = await agentOf('ann');
   const bob = await agentOf('bob', replicas[1]);
   const { body: team } = await ann
@@ -124,7 +133,7 @@ it('thousands of keys that end with memberships are served nowhere afterwards', 
     Promise.all(
       secrets.flatMap((secret) => replicas.map(async (replica) => (await replica.whose(secret)).status)),
     );
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 12; round++) {
     const { body: invitation } = await ann
       .post(`${base}/invite`)
       .send({ email: 'bob@example.com', role: 'member' });
