@@ -1,0 +1,31 @@
+import { codePoints, emailKey, isStorableText, trimUnicode } from './text.js';
+
+it.each([
+  ['', ''],
+  [' a b ', 'a b'],
+  ['\u00a0\u2003\u3000\u0085\ufeff\n\ta\r\n', 'a'],
+  [' \n ', ''],
+  ['a\u200b', 'a\u200b'], // a zero width space is no white space
+  ['\ud800 x \udc00', '\ud800 x \udc00'],
+])('trims %j to %j', (text, trimmed) => expect(trimUnicode(text)).toBe(trimmed));
+
+it('trims a megabyte of white space within a text as fast as it is read', () => {
+  const text = `a${' '.repeat(1_000_000)}b`;
+  expect(trimUnicode(text)).toBe(text); // a pattern with `+$` would take minutes, and the test would time out
+});
+
+it.each([
+  ['é😀', true],
+  ['', true],
+  ['a\0b', false],
+  ['\ud800', false],
+  ['a\udc00b', false],
+])('%j can be stored: %j', (text, storable) => expect(isStorableText(text)).toBe(storable));
+
+it('counts what people count', () => {
+  expect(codePoints('é😀x')).toBe(3);
+});
+
+it('compares addresses trimmed and whatever their case', () => {
+  expect(emailKey(' Ada@EXAMPLE.com\n')).toBe('ada@example.com');
+});
