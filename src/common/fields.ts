@@ -4,6 +4,8 @@ import { isEmail, IsOptional, ValidateBy } from 'class-validator';
 import type { FieldContext } from './json-body.js';
 import { codePoints, isStorableText, trimUnicode } from './text.js';
 
+/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2. */
+const EMAIL_MAX_LENGTH = 320;
 const NAME_MAX_CODE_POINTS = 255;
 /** Ids have 15 digits at most, see `path-id.ts`. */
 const ID_MAX = 999_999_999_999_999;
@@ -82,7 +84,11 @@ export function EmailAddress(type: string): PropertyDecorator {
     Trimmed(),
     field(
       'emailAddress',
-      (value) => typeof value === 'string' && isEmail(value) && isStorableText(value),
+      (value) =>
+        typeof value === 'string' &&
+        value.length <= EMAIL_MAX_LENGTH &&
+        isEmail(value) &&
+        isStorableText(value),
       'must be an e-mail address',
       type,
     ),

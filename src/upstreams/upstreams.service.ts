@@ -4,6 +4,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/domain-error.js';
+import { Invalidations } from '../database/invalidations.js';
 import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
 import type { AuditDetails } from '../organizations/audit-event.entity.js';
@@ -56,6 +57,9 @@ export type PoolUpstream = Pick<Upstream, 'id' | 'name' | 'baseUrl' | 'provider'
   readonly apiKey: string;
 };
 
+/** What changed pools are told by, so that whoever has one cached forgets it, on every replica. */
+export const POOL_CHANGED = 'pool-changed';
+
 /** The pool of an organization is another one when the transaction is committed. */
 export class UpstreamsChanged {
   constructor(readonly organizationId: number) {}
@@ -71,12 +75,16 @@ export class UpstreamsService implements OnModuleInit {
     private readonly prober: UpstreamProbe,
     private readonly queries: PreparedQueries,
     private readonly transactions: Transactions,
+    private readonly invalidations: Invalidations,
     private readonly audit: AuditTrail,
   ) {}
 
   onModuleInit(): void {
     this.transactions.on(OrganizationDeleting, ({ organizationId }, transaction) =>
       this.transactions.emit(new UpstreamsChanged(organizationId), transaction),
+    );
+    this.transactions.on(UpstreamsChanged, ({ organizationId }, transaction) =>
+      this.invalidations.publish({ topic: POOL_CHANGED, organizationId }, transaction),
     );
   }
 
