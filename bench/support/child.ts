@@ -20,10 +20,16 @@ export interface ChildOptions {
 
 /** A Node process on one core, listening on `port`. It ends when we do, however we end. */
 export class PinnedChild {
+  private stopping = false;
+
   private constructor(
     private readonly process: ChildProcess,
     readonly port: number,
-  ) {}
+  ) {
+    process.once('exit', (code, signal) => {
+      if (!this.stopping) console.error(`the server on port ${port} ended by itself: ${code ?? signal}`);
+    });
+  }
 
   /** Comes back when the port is open. The port is handed over as `PORT`. @throws Error when it does not open */
   static async start({ args, core, env }: ChildOptions): Promise<PinnedChild> {
@@ -61,6 +67,7 @@ export class PinnedChild {
   }
 
   async stop(): Promise<void> {
+    this.stopping = true;
     if (this.hasEnded()) return;
     const ended = once(this.process, 'exit');
     this.process.kill('SIGTERM');
