@@ -7,6 +7,7 @@ import type { Transporter } from 'nodemailer';
 import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { Encryption } from '../common/encryption.js';
+import { tokenHash } from '../common/secret-token.js';
 import { Settings } from '../config/settings.js';
 import { Transactions } from '../database/transactions.js';
 import { InvitationMail } from './invitation-mail.entity.js';
@@ -15,10 +16,12 @@ import { findInvitation } from './invitation-rows.js';
 import { Invitation } from './invitation.entity.js';
 import type { EmailDelivery } from './invitation.entity.js';
 
-/** With a delay that doubles from one minute to an hour, the last attempt is about four hours after the first. */
+/** With a delay that doubles from one minute to an hour, the last attempt is about three hours after the first. */
 const MAX_ATTEMPTS = 9;
-const BATCH = 10;
-const SMTP_TIMEOUT_MS = 30_000;
+/** Less than the first delay: as long as a mail is being sent, it is not due for anybody else. */
+const SEND_TIMEOUT_MS = 45_000;
+/** How long the end of the service waits for the mail that is being sent; an unfinished one stays in the queue. */
+const SHUTDOWN_TIMEOUT_MS = 3_000;
 
 /**
  * Sends invitations by mail where there is a server for it. The queue is a table: a request only adds to it,
@@ -28,7 +31,9 @@ const SMTP_TIMEOUT_MS = 30_000;
 export class InvitationMailer implements OnApplicationShutdown {
   private readonly logger = new Logger(InvitationMailer.name);
   private readonly transport?: Transporter;
+  private readonly stopping = new AbortController();
   private running?: Promise<void>;
+  private stopped = false;
 
   constructor(
     @InjectRepository(InvitationMail) private readonly mails: Repository<InvitationMail>,
@@ -36,12 +41,7 @@ export class InvitationMailer implements OnApplicationShutdown {
     private readonly settings: Settings,
     private readonly transactions: Transactions,
   ) {
-    const timeouts = {
-      connectionTimeout: SMTP_TIMEOUT_MS,
-      greetingTimeout: SMTP_TIMEOUT_MS,
-      socketTimeout: SMTP_TIMEOUT_MS,
-    };
-    if (settings.smtp) this.transport = createTransport({ url: settings.smtp.url, ...timeouts });
+    if (settings.smtp) this.transport = createTransport(settings.smtp.url);
   }
 
   /** What a new invitation says of its mail. */
@@ -50,8 +50,11 @@ export class InvitationMailer implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.transport?.close();
+    this.stopped = true;
+    const cutOff = setTimeout(() => this.stopping.abort(), SHUTDOWN_TIMEOUT_MS);
     await this.running;
+    clearTimeout(cutOff);
+    this.transport?.close();
   }
 
   /** Adds the mail with this token, in place of one that still waits, and sends it once that is committed. */
@@ -69,9 +72,11 @@ export class InvitationMailer implements OnApplicationShutdown {
     });
   }
 
-  /** Takes back the mail of an invitation that is over. */
+  /** Takes back the mail of an invitation that is over. For the holder of the invitation's lock. */
   async drop(invitationId: number, transaction: EntityManager): Promise<void> {
-    await transaction.delete(InvitationMail, { invitationId });
+    const { affected } = await transaction.delete(InvitationMail, { invitationId });
+    if (affected === 1)
+      await transaction.update(Invitation, { id: invitationId }, { emailDelivery: 'failed' });
   }
 
   /** Sends what is due. Runs once at a time on a replica; replicas share the queue by row locks. */
@@ -87,21 +92,23 @@ export class InvitationMailer implements OnApplicationShutdown {
   }
 
   private async sendDue(): Promise<void> {
-    for (let mails = await this.lease(); mails.length > 0; mails = await this.lease()) {
-      for (const mail of mails) await this.send(mail);
+    while (!this.stopped) {
+      const mail = await this.lease();
+      if (!mail) return;
+      await this.send(mail);
     }
   }
 
-  /** Takes due mails for itself by moving their time to that of the next attempt. */
-  private async lease(): Promise<LeasedMail[]> {
-    const [rows] = await this.mails.query<[LeasedMail[], number]>(
+  /** Takes a due mail for itself by moving its time to that of the next attempt. One: the next may have to wait. */
+  private async lease(): Promise<LeasedMail | undefined> {
+    const [[mail]] = await this.mails.query<[LeasedMail[], number]>(
       `UPDATE invitation_mails
        SET attempts = attempts + 1, due_at = now() + least(interval '1 minute' * power(2, attempts), interval '1 hour')
-       WHERE invitation_id IN (
-         SELECT invitation_id FROM invitation_mails WHERE due_at <= now() ORDER BY due_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
+       WHERE invitation_id = (
+         SELECT invitation_id FROM invitation_mails WHERE due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
        ) RETURNING invitation_id, sealed_token, attempts`,
     );
-    return rows;
+    return mail;
   }
 
   private async send(mail: LeasedMail): Promise<void> {
@@ -110,8 +117,9 @@ export class InvitationMailer implements OnApplicationShutdown {
       if (invitation?.response.status !== 'pending') return await this.settle(mail, 'failed');
       const token = this.encryption.decrypt(mail.sealed_token, context(mail.invitation_id));
       const message = invitationMessage(invitation, token, this.settings);
-      await this.transport!.sendMail({ from: this.settings.smtp!.from, ...message });
-      await this.settle(mail, 'sent');
+      const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]);
+      await this.transport!.sendMail({ from: this.settings.smtp!.from, ...message, signal });
+      await this.settle(mail, 'sent', token);
     } catch (error) {
       const { message: reason } = error as Error;
       this.logger.warn(
@@ -122,13 +130,19 @@ export class InvitationMailer implements OnApplicationShutdown {
     }
   }
 
-  /** Unless a new mail has taken its place. */
-  private async settle(mail: LeasedMail, delivery: EmailDelivery): Promise<void> {
+  /**
+   * Ends a mail, unless a new one has taken its place. Invitation first, mail second: the order that everybody
+   * keeps.
+   * @param token of a mail that was sent: then that counts, also where the mail was taken back meanwhile
+   */
+  private async settle(mail: LeasedMail, delivery: EmailDelivery, token?: string): Promise<void> {
+    const { invitation_id: id, sealed_token: sealedToken } = mail;
     await this.mails.manager.transaction(async (transaction) => {
-      const { invitation_id: invitationId, sealed_token: sealedToken } = mail;
-      const { affected } = await transaction.delete(InvitationMail, { invitationId, sealedToken });
-      if (affected === 1)
-        await transaction.update(Invitation, { id: invitationId }, { emailDelivery: delivery });
+      const lock = { mode: 'pessimistic_write' } as const;
+      const { tokenSha256 } = await transaction.findOneOrFail(Invitation, { where: { id }, lock });
+      const { affected } = await transaction.delete(InvitationMail, { invitationId: id, sealedToken });
+      const sent = token !== undefined && tokenSha256.equals(tokenHash(token));
+      if (affected === 1 || sent) await transaction.update(Invitation, { id }, { emailDelivery: delivery });
     });
   }
 }

@@ -6,7 +6,7 @@ import { Organization } from '../organizations/organization.entity.js';
 export const INVITATION_STATUSES = ['pending', 'accepted', 'cancelled', 'expired'] as const;
 export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
 
-/** `disabled`: there is no mail server; `failed`: given up after several attempts. */
+/** `disabled`: there is no mail server; `failed`: given up after several attempts, or pointless before it was sent. */
 export type EmailDelivery = 'disabled' | 'queued' | 'sent' | 'failed';
 
 /** A place in an organization, offered to whoever has an address. */

@@ -59,10 +59,10 @@ export class InvitationsService implements OnModuleInit {
   }
 
   /** @throws PersonalOrganization @throws AlreadyMember @throws InvitationPending */
-  async invite(scope: OwnerScope, { email, role }: InviteDto): Promise<NewInvitationResponse> {
+  invite(scope: OwnerScope, { email, role }: InviteDto): Promise<NewInvitationResponse> {
     const { organizationId, user } = scope;
     const token = newToken();
-    const id = await this.transactions.run(async (transaction) => {
+    return this.transactions.run(async (transaction) => {
       const { kind, name, slug } = await lockAs(scope, 'invite members', transaction);
       if (kind === 'personal' || slug === null) throw new PersonalOrganization('invited to');
       const key = emailKey(email);
@@ -76,9 +76,8 @@ export class InvitationsService implements OnModuleInit {
       });
       await this.mailer.enqueue(invitation, token, transaction);
       await this.record(scope, 'invitation.created', { id: invitation, email, role }, transaction);
-      return invitation;
+      return this.withToken(invitation, token, transaction);
     });
-    return this.withToken(id, token);
   }
 
   /** Nothing happens to one that is cancelled already. @throws NotFound @throws InvitationNotPending */
@@ -94,9 +93,9 @@ export class InvitationsService implements OnModuleInit {
   }
 
   /** Replaces the token: the old link is dead. @throws NotFound @throws InvitationNotPending */
-  async resend(scope: OwnerScope, id: number): Promise<NewInvitationResponse> {
+  resend(scope: OwnerScope, id: number): Promise<NewInvitationResponse> {
     const token = newToken();
-    await this.transactions.run(async (transaction) => {
+    return this.transactions.run(async (transaction) => {
       const { response } = await this.lock(scope, id, 'resend invitations', transaction);
       if (response.status !== 'pending') throw new InvitationNotPending();
       const tokenSha256 = tokenHash(token);
@@ -104,8 +103,8 @@ export class InvitationsService implements OnModuleInit {
       await transaction.update(Invitation, { id }, { tokenSha256, emailDelivery, expiresAt: inSevenDays });
       await this.mailer.enqueue(id, token, transaction);
       await this.record(scope, 'invitation.resent', response, transaction);
+      return this.withToken(id, token, transaction);
     });
-    return this.withToken(id, token);
   }
 
   /** Organization first, invitation second: the order that everybody keeps. */
@@ -121,8 +120,12 @@ export class InvitationsService implements OnModuleInit {
     return invitation;
   }
 
-  private async withToken(id: number, token: string): Promise<NewInvitationResponse> {
-    const { response } = (await findInvitation({ id }, this.invitations.manager))!;
+  private async withToken(
+    id: number,
+    token: string,
+    transaction: EntityManager,
+  ): Promise<NewInvitationResponse> {
+    const { response } = (await findInvitation({ id }, transaction))!;
     return { ...response, token, join_url: joinUrl(this.settings, token) };
   }
 

@@ -72,12 +72,13 @@ export class ReceivedInvitationsService {
    * @throws InvitationNotFound @throws EmailUnverified @throws EmailMismatch (404 by id) @throws InvitationCancelled
    * @throws InvitationExpired @throws InvitationUsed, looked for in this order
    */
-  async accept(user: SessionUser, reference: InvitationReference): Promise<AcceptedInvitationResponse> {
-    const [organizationId, member] = await this.transactions.run(async (transaction) => {
+  accept(user: SessionUser, reference: InvitationReference): Promise<AcceptedInvitationResponse> {
+    return this.transactions.run(async (transaction) => {
       const invitation = await this.lock(user, reference, transaction);
-      return [invitation.organizationId!, await this.admit(user, invitation, transaction)] as const;
+      const member = await this.admit(user, invitation, transaction);
+      const organization = await this.organizations.getIn(user, invitation.organizationId!, transaction);
+      return { organization, member };
     });
-    return { organization: await this.organizations.get(user, organizationId), member };
   }
 
   /** Cancels it on the invited one's side. @throws as {@link accept} */

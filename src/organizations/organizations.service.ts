@@ -58,35 +58,43 @@ export class OrganizationsService {
     return organization;
   }
 
+  /** {@link get} in the caller's transaction. @throws OrganizationNotFound */
+  async getIn(user: SessionUser, id: number, transaction: EntityManager): Promise<OrganizationResponse> {
+    const [organization] = await transaction.query<OrganizationResponse[]>(GET.text, [user.id, id]);
+    if (!organization) throw new OrganizationNotFound();
+    return organization;
+  }
+
   /** Makes a team with the caller as its admin. @throws OrganizationSlugTaken */
-  async create(user: SessionUser, { name, slug }: CreateOrganizationDto): Promise<OrganizationResponse> {
-    const id = await this.transactions.run(async (transaction) => {
+  create(user: SessionUser, { name, slug }: CreateOrganizationDto): Promise<OrganizationResponse> {
+    return this.transactions.run(async (transaction) => {
       const claimed = await transaction.query<unknown[]>(CLAIM_SLUG, [slug, user.id]);
       if (claimed.length === 0) throw new OrganizationSlugTaken();
       const team = transaction.create(Organization, { kind: 'team', name, slug, personalUserId: null });
       await transaction.insert(Organization, team);
       await transaction.insert(Membership, { organizationId: team.id, userId: user.id, role: 'admin' });
       await this.record(team.id, user, 'organization.created', { name, slug }, transaction);
-      return team.id;
+      return this.getIn(user, team.id, transaction);
     });
-    return this.get(user, id);
   }
 
   /**
    * @throws InvalidField invalid_slug for another slug: it is for life
    * @throws PersonalOrganization
    */
-  async rename(scope: OwnerScope, { name, slug }: UpdateOrganizationDto): Promise<OrganizationResponse> {
-    await this.transactions.run(async (transaction) => {
+  rename(scope: OwnerScope, { name, slug }: UpdateOrganizationDto): Promise<OrganizationResponse> {
+    return this.transactions.run(async (transaction) => {
       const { id, kind, ...before } = await lockAs(scope, 'rename the organization', transaction);
       if (slug !== undefined && slug !== before.slug)
         throw new InvalidField('invalid_slug', 'the slug cannot change');
       if (kind === 'personal') throw new PersonalOrganization('renamed');
       await transaction.update(Organization, { id }, { name, updatedAt: advancedUpdatedAt });
-      if (name === undefined || name === before.name) return;
-      await this.record(id, scope.user, 'organization.renamed', { from: before.name, to: name }, transaction);
+      if (name !== undefined && name !== before.name) {
+        const details = { from: before.name, to: name };
+        await this.record(id, scope.user, 'organization.renamed', details, transaction);
+      }
+      return this.getIn(scope.user, id, transaction);
     });
-    return this.get(scope.user, scope.organizationId);
   }
 
   /**
