@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
+import ts from 'typescript';
 
 const SOURCES = join(import.meta.dirname, '../../src');
 
@@ -50,9 +51,17 @@ function importsOf(file: string): Import[] {
 
 const imports = production.flatMap(importsOf).filter(({ from, to }) => from !== '' && from !== to);
 
-it('reads the sources', () => {
+it('reads the sources, and overlooks no import', () => {
   expect(production.length).toBeGreaterThan(80);
   expect(imports.length).toBeGreaterThan(100);
+  for (const file of production) {
+    const text = readFileSync(join(SOURCES, file), 'utf8');
+    const compiler = ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
+    expect([file, importsOf(file).length]).toEqual([
+      file,
+      compiler.filter((name) => name.startsWith('.')).length,
+    ]);
+  }
 });
 
 it('every folder is in the table', () => {
@@ -83,10 +92,23 @@ it("another module's entities are used for foreign keys only", () => {
   expect(constants.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
 });
 
-it('services do not speak HTTP', () => {
+it('nobody but filters and what runs before services speaks of HTTP', () => {
   const offenders = production.filter((file) => {
+    if (/\.(filter|guard|controller|decorator)\.ts$/.test(file)) return false;
     const text = readFileSync(join(SOURCES, file), 'utf8');
-    return file.endsWith('.service.ts') && /HttpException|\w+Exception\b|from 'express'/.test(text);
+    const exceptions = /import [^;]*\b\w*Exception\b[^;]* from '@nestjs/.test(text);
+    return exceptions || (file.endsWith('.service.ts') && text.includes("from 'express'"));
   });
   expect(offenders).toEqual([]);
+});
+
+it('every exception from needing a session says why', () => {
+  const marks = production.flatMap((file) =>
+    readFileSync(join(SOURCES, file), 'utf8')
+      .split('\n')
+      .filter((line) => line.trim().startsWith('@Public('))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+  expect(marks.length).toBeGreaterThan(0);
+  expect(marks.filter((mark) => !/@Public\(\) \/\/ \S/.test(mark))).toEqual([]);
 });

@@ -1,123 +1,515 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { parseSettings } from '../../src/config/parse-settings.js';
+import { InvitationExpiry } from '../../src/invitations/invitation-expiry.js';
 import { InvitationMailer } from '../../src/invitations/invitation-mailer.js';
-import { startApp } from '../support/app.js';
+import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
+import { connect, dump, lockedOut } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { teamOwner } from '../support/owners.js';
+import { expire } from '../support/invitations.js';
+import { invite, join, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
+import { inParallel, tally } from '../support/parallel.js';
 import { startSmtp } from '../support/smtp.js';
-import type { Mailbox } from '../support/smtp.js';
+import type { Mail, Smtp } from '../support/smtp.js';
 
-let mailbox: Mailbox;
+const MAIL_FROM = '"Mint & Keep" <noreply@mintkeep.example>';
+const LAST_ATTEMPT = 9;
+
+let smtp: Smtp;
 let app: TestApp;
 let team: TestOwner;
+let count = 0;
 
-const settings = (port: number) => ({
-  SMTP_URL: `smtp://127.0.0.1:${port}`,
-  MAIL_FROM: 'mintkeep <no-reply@example.com>',
+beforeAll(async () => {
+  smtp = await startSmtp();
+  app = await startApp({ SMTP_URL: smtp.url, MAIL_FROM, DASHBOARD_URL: 'https://app.example.com/mint' });
 });
-
+afterAll(async () => {
+  await app.close();
+  await smtp.stop();
+});
 beforeEach(async () => {
-  mailbox = await startSmtp();
-  app = await startApp(settings(mailbox.port));
+  smtp.mails.length = 0;
+  smtp.onMail = () => undefined;
+  await app.database.query('DELETE FROM invitation_mails');
   team = await teamOwner(app);
 });
-afterEach(async () => {
-  await app.close();
-  await mailbox.stop();
-});
 
-const invite = async (email: string) =>
-  (await team.admin.post(`${team.base}/invite`).send({ email, role: 'member' }).expect(201)).body;
-const delivery = async (id: number): Promise<string> => {
-  const { invitations } = (await team.admin.get(`${team.base}/invitations`)).body;
-  return invitations.find((invitation: { id: number }) => invitation.id === id).email_delivery;
-};
-const queue = () => app.database.query<{ sealed_token: Buffer }>('SELECT * FROM invitation_mails');
-/** A delivery may be under way that has looked into the queue before: then the next one does it. */
-const deliverAgain = () =>
-  eventually(async () => {
-    await app.database.query('UPDATE invitation_mails SET due_at = now()');
-    await app.app.get(InvitationMailer, { strict: false }).deliver();
-    expect(await queue()).toEqual([]);
+const newAddress = () => `guest-${++count}@example.com`;
+const userOf = (email: string) => email.slice(0, email.indexOf('@'));
+const mailTo = (email: string, mails = smtp.mails) => mails.filter(({ to }) => to.includes(email));
+const tokenIn = ({ text }: Mail) => /\/join\?token=([\w-]+)/.exec(text)![1]!;
+const deliver = (...apps: TestApp[]) =>
+  Promise.all(apps.map((one) => one.app.get(InvitationMailer).deliver()));
+
+async function deliveryOf(id: number, owner = team): Promise<string> {
+  const { body } = await owner.admin.get(`${owner.base}/invitations`).expect(200);
+  return body.invitations.find((one: { id: number }) => one.id === id).email_delivery;
+}
+
+const becomes = (delivery: string, id: number, owner = team) =>
+  eventually(async () => expect(await deliveryOf(id, owner)).toBe(delivery));
+
+const waiting = async (database = app.database) =>
+  (await database.query('SELECT invitation_id FROM invitation_mails')).length;
+
+/** An invitation whose mail the server has refused once: it waits for its next attempt. */
+async function inviteInVain() {
+  smtp.onMail = () => Promise.reject(new Error('no room'));
+  const email = newAddress();
+  const { id, token } = await invite(team, email);
+  await attempted(id);
+  return { id, token, email, user: userOf(email), url: `${team.base}/invitations/${id}` };
+}
+
+/** Resolves when the first attempt to send the mail is over. */
+async function attempted(id: number): Promise<void> {
+  await eventually(async () => expect(await attemptsOf(id)).toBe(1));
+  await deliver(app);
+}
+
+/** The server keeps the next mail that comes, until it is let go. */
+function holdNextMail(): { arrived: Promise<Mail>; letGo: () => void } {
+  let letGo: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const arrived = new Promise<Mail>((resolve) => {
+    smtp.onMail = (mail) => {
+      smtp.onMail = () => undefined;
+      resolve(mail);
+      return held;
+    };
+  });
+  return { arrived, letGo: () => letGo!() };
+}
+
+/** As though the time until the next attempt had passed. */
+const fallDue = (database = app.database) =>
+  database.query(`UPDATE invitation_mails SET due_at = now() - interval '1 second'`);
+
+describe('a mail', () => {
+  it('arrives with the link that accepts', async () => {
+    const email = newAddress();
+    const { id, token, join_url, email_delivery } = await invite(team, email, 'admin');
+    expect(email_delivery).toBe('queued');
+    await becomes('sent', id);
+    const [mail, ...more] = mailTo(email);
+    expect(more).toEqual([]);
+    expect(mail!.from).toBe('noreply@mintkeep.example');
+    expect(mail!.headers).toMatch(/^From: "?Mint & Keep"? <noreply@mintkeep\.example>\r?$/m);
+    expect(mail!.headers).toMatch(new RegExp(`^To: ${email}\r?$`, 'm'));
+    expect(mail!.headers).toMatch(
+      new RegExp(`^Subject: ${team.user}@example.com invites you to Acme\r?$`, 'm'),
+    );
+    expect(join_url).toBe(`https://app.example.com/mint/join?token=${token}`);
+    expect(mail!.text.split(/\s+/)).toContain(join_url);
+    expect(mail!.html).toContain(`href="${join_url}"`);
+    expect(mail!.text).toContain('join Acme as an admin');
+    expect(await waiting()).toBe(0);
+    const guest = await app.as(userOf(email));
+    await guest
+      .post('/me/invitations/accept')
+      .send({ token: tokenIn(mail!) })
+      .expect(200);
+    expect(await deliveryOf(id)).toBe('sent');
   });
 
-it('brings the link to whoever is invited', async () => {
-  await team.admin.put(team.base).send({ name: '<b>&"Acme"' }).expect(200);
-  const { id, token, join_url, email_delivery } = await invite('bob@example.com');
-  expect(email_delivery).toBe('queued');
-  await eventually(async () => expect(await delivery(id)).toBe('sent'));
-  expect(mailbox.mails).toHaveLength(1);
-  const [{ to, text }] = mailbox.mails as [{ to: string; text: string }];
-  expect(to).toBe('bob@example.com');
-  expect(text).toContain(join_url);
-  expect(text).toContain('From: mintkeep <no-reply@example.com>');
-  expect(text).toContain('Join &lt;b&gt;&amp;&quot;Acme&quot;');
-  expect(text).toContain('text/plain');
-  expect(await queue()).toEqual([]);
-  const bob = await app.as('bob');
-  await bob.post('/me/invitations/accept').send({ token }).expect(200);
-});
-
-it('waits, encrypted, while the server is down, and is sent when it is back', async () => {
-  const { port } = mailbox;
-  await mailbox.stop();
-  const { id, token } = await invite('bob@example.com');
-  await app.app.get(InvitationMailer, { strict: false }).deliver();
-  expect(await delivery(id)).toBe('queued');
-  const [mail] = await queue();
-  expect(mail!.sealed_token.includes(token)).toBe(false);
-  mailbox = await startSmtp(port);
-  await deliverAgain();
-  expect(await delivery(id)).toBe('sent');
-  expect(mailbox.mails[0]!.text).toContain(token);
-});
-
-it('is given up after the last attempt', async () => {
-  await mailbox.stop();
-  const { id } = await invite('bob@example.com');
-  await app.app.get(InvitationMailer, { strict: false }).deliver();
-  await app.database.query('UPDATE invitation_mails SET attempts = 8');
-  await deliverAgain();
-  expect(await delivery(id)).toBe('failed');
-  expect(await queue()).toEqual([]);
-});
-
-it('has the latest token only', async () => {
-  const { port } = mailbox;
-  await mailbox.stop();
-  const first = await invite('bob@example.com');
-  const { body: second } = await team.admin.post(`${team.base}/invitations/${first.id}/resend`).expect(200);
-  await app.app.get(InvitationMailer, { strict: false }).deliver();
-  mailbox = await startSmtp(port);
-  await deliverAgain();
-  expect(mailbox.mails).toHaveLength(1);
-  expect(mailbox.mails[0]!.text).toContain(second.token);
-});
-
-it('is not sent for an invitation that is over', async () => {
-  const { port } = mailbox;
-  await mailbox.stop();
-  const { id } = await invite('bob@example.com');
-  await app.app.get(InvitationMailer, { strict: false }).deliver();
-  await team.admin.delete(`${team.base}/invitations/${id}`).expect(204);
-  mailbox = await startSmtp(port);
-  await deliverAgain();
-  expect(mailbox.mails).toEqual([]);
-});
-
-it('is sent once by two replicas', async () => {
-  const replica = await startApp(settings(mailbox.port), { database: app.database });
-  try {
-    const ids = [];
-    for (let i = 0; i < 12; i++) ids.push((await invite(`person-${i}@example.com`)).id);
-    await Promise.all(
-      [app, replica].map(({ app: nest }) => nest.get(InvitationMailer, { strict: false }).deliver()),
+  it('brings nothing from outside, and says how long the link is good', async () => {
+    const email = newAddress();
+    const { id, expires_at } = await invite(team, email);
+    await becomes('sent', id);
+    const { text, html } = mailTo(email)[0]!;
+    const until = `${expires_at.slice(0, 10)} at ${expires_at.slice(11, 16)} UTC`;
+    for (const part of [text, html]) expect(part.replace(/\s+/g, ' ')).toContain(`good until ${until}`);
+    expect(html).not.toMatch(/<(img|script|link|iframe|style|form)\b|url\(|src=/i);
+    expect([...html.matchAll(/https?:[^"<\s]*/g)].every(([link]) => link.includes('/join?token='))).toBe(
+      true,
     );
-    await eventually(async () => expect(await queue()).toEqual([]));
-    for (const id of ids) expect(await delivery(id)).toBe('sent');
-    expect(new Set(mailbox.mails.map(({ to }) => to)).size).toBe(12);
-    expect(mailbox.mails).toHaveLength(12);
-  } finally {
-    await replica.close();
-  }
+  });
+
+  it.each(['<b>&"Acme"', "O'Neill & <Söhne> 日本", '${x} {{y}} %s =41', '<a href="https://evil.example">'])(
+    'shows the organization’s name %j as it is, and no markup of it',
+    async (name) => {
+      await team.admin.put(team.base).send({ name }).expect(200);
+      const email = newAddress();
+      await becomes('sent', (await invite(team, email)).id);
+      const { text, html, headers } = mailTo(email)[0]!;
+      expect(text).toContain(name);
+      expect(headers).toContain(`invites you to ${name}`);
+      expect(unescape(html)).toContain(`<strong>${name}</strong>`);
+      expect(html.match(/<(?:a|b|Söhne)\b/g)).toEqual(['<a']); // our own
+    },
+  );
+
+  it('has one line for its subject, whatever the name', async () => {
+    await team.admin.put(team.base).send({ name: 'Acme\r\nBcc: eve@evil.example' }).expect(200);
+    const email = newAddress();
+    await becomes('sent', (await invite(team, email)).id);
+    const { to, headers } = mailTo(email)[0]!;
+    expect(to).toEqual([email]);
+    expect(headers).not.toMatch(/^Bcc:/im);
+    expect(headers).toMatch(/^Subject: .* invites you to Acme Bcc: eve@evil\.example\r?$/m);
+  });
+
+  it.each([
+    '"a, eve@evil.example, b"@example.com',
+    '"eve@evil.example x"@example.com',
+    '"eve <eve@evil.example>"@example.com',
+  ])('for the address %j goes to no other one', async (email) => {
+    const { id } = await invite(team, email);
+    await eventually(async () => expect(await attemptsOf(id)).not.toBe(0));
+    await deliver(app);
+    expect(smtp.mails.flatMap(({ to }) => to).filter((to) => to !== email)).toEqual([]);
+  });
+
+  it('that is resent carries the new token only', async () => {
+    const email = newAddress();
+    const { id, token } = await invite(team, email);
+    await becomes('sent', id);
+    const { body } = await team.admin.post(`${team.base}/invitations/${id}/resend`).expect(200);
+    expect(body.email_delivery).toBe('queued');
+    await becomes('sent', id);
+    expect(mailTo(email).map(tokenIn)).toEqual([token, body.token]);
+  });
 });
+
+describe('without a mail server', () => {
+  it('everything works by the link', async () => {
+    const silent = await startApp();
+    try {
+      const owner = await teamOwner(silent);
+      const { id, token, email_delivery } = await invite(owner, 'ann@example.com');
+      expect(email_delivery).toBe('disabled');
+      await silent.app.get(InvitationMailer).deliver();
+      const { body } = await owner.admin.post(`${owner.base}/invitations/${id}/resend`).expect(200);
+      expect(body.email_delivery).toBe('disabled');
+      expect(await waiting(silent.database)).toBe(0);
+      const ann = await silent.as('ann');
+      await ann.post('/me/invitations/accept').send({ token }).expect(404);
+      await ann.post('/me/invitations/accept').send({ token: body.token }).expect(200);
+      expect(await deliveryOf(id, owner)).toBe('disabled');
+    } finally {
+      await silent.close();
+    }
+  });
+
+  it.each([
+    [{ SMTP_URL: 'smtp://mail.example.com' }, 'MAIL_FROM'],
+    [{ MAIL_FROM: 'a@example.com' }, 'MAIL_FROM'],
+    [{ SMTP_URL: 'http://mail.example.com', MAIL_FROM: 'a@example.com' }, 'SMTP_URL'],
+    [{ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'nobody' }, 'MAIL_FROM'],
+  ])('the service does not start with %j', (variables, named) => {
+    const all = { ...testVariables(app.database.url, app.dataDir), ...variables };
+    expect(() => parseSettings(all)).toThrow(new RegExp(`^${named} `));
+  });
+});
+
+describe('while the mail server is down', () => {
+  it('invitations are made as ever, and the mail goes when it is back', async () => {
+    await smtp.stop();
+    const email = newAddress();
+    const { id, token } = await invite(team, email);
+    await attempted(id);
+    expect(await deliveryOf(id)).toBe('queued');
+    expect(await attemptsOf(id)).toBe(1); // no second one before its time
+
+    smtp = await startSmtp(smtp.port);
+    await fallDue();
+    await deliver(app);
+    expect(await deliveryOf(id)).toBe('sent');
+    expect(mailTo(email).map(tokenIn)).toEqual([token]);
+  });
+
+  it('the time between attempts doubles up to an hour, and after the last one it is given up', async () => {
+    const { id, token, user } = await inviteInVain();
+    const delays = [await minutesUntilNext(id)];
+    for (let attempt = 2; attempt < LAST_ATTEMPT; attempt++) {
+      await fallDue();
+      await deliver(app);
+      expect([attempt, await attemptsOf(id)]).toEqual([attempt, attempt]);
+      expect(await deliveryOf(id)).toBe('queued');
+      delays.push(await minutesUntilNext(id));
+    }
+    expect(delays).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+    await fallDue();
+    await deliver(app);
+    expect(await deliveryOf(id)).toBe('failed');
+    expect(await waiting()).toBe(0);
+
+    smtp.onMail = () => undefined;
+    await (await app.as(user)).post('/me/invitations/accept').send({ token }).expect(200);
+    expect(smtp.mails).toEqual([]);
+  });
+
+  it('a resent one begins anew', async () => {
+    const { id, email, url } = await inviteInVain();
+    await app.database.query('UPDATE invitation_mails SET attempts = $1', [LAST_ATTEMPT - 1]);
+    await fallDue();
+    await deliver(app);
+    expect(await deliveryOf(id)).toBe('failed');
+    smtp.onMail = () => undefined;
+    const { body } = await team.admin.post(`${url}/resend`).expect(200);
+    expect(body.email_delivery).toBe('queued');
+    await becomes('sent', id);
+    expect(mailTo(email).map(tokenIn)).toEqual([body.token]);
+  });
+
+  it('only the last token of a resent one is sent', async () => {
+    const { id, email, url } = await inviteInVain();
+    await team.admin.post(`${url}/resend`).expect(200);
+    const { body } = await team.admin.post(`${url}/resend`).expect(200);
+    await attempted(id);
+    smtp.onMail = () => undefined;
+    await fallDue();
+    await deliver(app);
+    expect(mailTo(email).map(tokenIn)).toEqual([body.token]);
+  });
+
+  it('the token that waits is not to be read in the database', async () => {
+    const { token } = await inviteInVain();
+    const everything = await dump(app.database);
+    expect(everything).toContain('sealed_token');
+    expect(everything).not.toContain(token);
+    expect(everything).not.toContain(Buffer.from(token).toString('hex'));
+    expect(everything).not.toContain(Buffer.from(token, 'base64url').toString('hex'));
+  });
+
+  type Waiting = Awaited<ReturnType<typeof inviteInVain>>;
+
+  it.each([
+    ['cancelled', ({ url }: Waiting) => team.admin.delete(url).expect(204)],
+    [
+      'declined',
+      async ({ id, user }: Waiting) => (await app.as(user)).post(`/me/invitations/${id}/decline`).expect(204),
+    ],
+    [
+      'accepted',
+      async ({ id, user }: Waiting) => (await app.as(user)).post(`/me/invitations/${id}/accept`).expect(200),
+    ],
+    [
+      'expired',
+      async ({ id }: Waiting) => {
+        await expire(app.database, id);
+        await app.app.get(InvitationExpiry).run();
+      },
+    ],
+  ])('one that is %s meanwhile is not sent, and does not say that it will be', async (_what, end) => {
+    const invitation = await inviteInVain();
+    await end(invitation);
+    smtp.onMail = () => undefined;
+    await fallDue();
+    await deliver(app);
+    expect(smtp.mails).toEqual([]);
+    expect(await waiting()).toBe(0);
+    expect(await deliveryOf(invitation.id)).toBe('failed');
+  });
+
+  it('the mails of an organization that is deleted go with it', async () => {
+    await inviteInVain();
+    await team.admin.delete(team.base).expect(200);
+    expect(await waiting()).toBe(0);
+  });
+});
+
+describe('a mail server that says nothing', () => {
+  let silent: Awaited<ReturnType<typeof startSilentServer>>;
+
+  beforeEach(async () => {
+    silent = await startSilentServer();
+  });
+  afterEach(() => silent.stop());
+
+  it('holds up neither requests nor the end of the service', async () => {
+    const slow = await startApp({ SMTP_URL: silent.url, MAIL_FROM });
+    const owner = await teamOwner(slow);
+    const began = performance.now();
+    for (let i = 0; i < 10; i++) await invite(owner, newAddress());
+    const [{ id }] = (await owner.admin.get(`${owner.base}/invitations`)).body.invitations;
+    await owner.admin.post(`${owner.base}/invitations/${id}/resend`).expect(200);
+    await join(slow, owner, 'speedy', 'member');
+    expect(performance.now() - began).toBeLessThan(3_000);
+    await eventually(() => expect(silent.connections()).toBe(1));
+    const closing = performance.now();
+    await slow.close();
+    expect(performance.now() - closing).toBeLessThan(10_000);
+  });
+});
+
+describe('two replicas', () => {
+  let replica: TestApp;
+
+  beforeAll(async () => {
+    replica = await startApp({ SMTP_URL: smtp.url, MAIL_FROM }, { database: app.database });
+  });
+  afterAll(() => replica.close());
+
+  /** Mails that are due, behind one that the server keeps: the first replica is at that. */
+  async function mailsBehindAnother(n: number) {
+    const held = holdNextMail();
+    const emails = [newAddress()];
+    await invite(team, emails[0]!);
+    await held.arrived;
+    emails.push(...(await inParallel(n, async () => (await invite(team, newAddress())).email)));
+    return { emails, held };
+  }
+
+  const expectOneEach = async (emails: string[]) => {
+    expect(smtp.mails.flatMap(({ to }) => to).sort()).toEqual([...emails].sort());
+    expect(await waiting()).toBe(0);
+  };
+
+  it('send each mail once', async () => {
+    const { emails, held } = await mailsBehindAnother(19);
+    const delivered = deliver(app, replica, app, replica);
+    held.letGo();
+    await delivered;
+    await expectOneEach(emails);
+  });
+
+  it('send each mail once, also when the server keeps one of them waiting', async () => {
+    const { emails, held } = await mailsBehindAnother(5);
+    const second = holdNextMail();
+    const delivered = deliver(app);
+    held.letGo();
+    const { to } = await second.arrived;
+    await app.database.query(
+      `UPDATE invitation_mails m SET due_at = now() - interval '1 second'
+       FROM invitations i WHERE i.id = m.invitation_id AND i.email <> $1`,
+      [to[0]],
+    );
+    await deliver(replica);
+    second.letGo();
+    await delivered;
+    await expectOneEach(emails);
+  });
+});
+
+describe('while a mail is being sent', () => {
+  /** Does something between the server's getting the mail and its acknowledging it. */
+  async function meanwhile<T>(work: (mail: Mail) => Promise<T>): Promise<{ id: number; result: T }> {
+    const outcome = new Promise<T>((resolve, reject) => {
+      smtp.onMail = (mail) => work(mail).then(resolve, reject);
+    });
+    const { id } = await invite(team, newAddress());
+    const result = await outcome;
+    smtp.onMail = () => undefined;
+    return { id, result };
+  }
+
+  it('accepting does not wait for it, and it counts as sent', async () => {
+    const { id } = await meanwhile(async (mail) => {
+      const guest = await app.as(userOf(mail.to[0]!));
+      await guest
+        .post('/me/invitations/accept')
+        .send({ token: tokenIn(mail) })
+        .expect(200);
+    });
+    await becomes('sent', id);
+    expect(await waiting()).toBe(0);
+  });
+
+  it('resending sends another one, and the link of the first is dead', async () => {
+    const { id, result } = await meanwhile(async ({ to, ...mail }) => {
+      const { body } = await team.admin.get(`${team.base}/invitations`).expect(200);
+      const { id: pending } = body.invitations.find((one: { email: string }) => one.email === to[0]);
+      const { body: again } = await team.admin.post(`${team.base}/invitations/${pending}/resend`).expect(200);
+      return { to: to[0]!, first: tokenIn({ to, ...mail }), second: again.token as string };
+    });
+    await fallDue();
+    await deliver(app);
+    await becomes('sent', id);
+    expect(mailTo(result.to).map(tokenIn)).toEqual([result.first, result.second]);
+    const guest = await app.as(userOf(result.to));
+    const accept = (token: string) => guest.post('/me/invitations/accept').send({ token });
+    await accept(result.first).expect(404);
+    await accept(result.second).expect(200);
+  });
+
+  it('nobody who ends the invitation at that moment gets into each other’s way', async () => {
+    const statuses: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const acknowledged: Promise<void>[] = [];
+      smtp.onMail = ({ to }) => {
+        acknowledged.push(
+          (async () => {
+            const user = await app.as(userOf(to[0]!));
+            const { invitations } = (await user.get('/me/invitations')).body;
+            const id = invitations[0]?.id as number;
+            const { status } = await team.admin.delete(`${team.base}/invitations/${id}`);
+            statuses.push(status);
+          })(),
+        );
+      };
+      await inParallel(5, () => invite(team, newAddress()));
+      await eventually(() => expect(acknowledged).toHaveLength(5));
+      await Promise.all(acknowledged);
+    }
+    expect(tally(statuses)).toEqual({ 204: 15 });
+    await eventually(async () => expect(await waiting()).toBe(0));
+  });
+
+  it('who holds the invitation may end its mail: the sender waits without holding anything', async () => {
+    const holder = await connect(app.database);
+    try {
+      const acknowledged = new Promise<string>((resolve) => {
+        smtp.onMail = async ({ to }) => {
+          await holder.query('BEGIN');
+          await holder.query('SELECT 1 FROM invitations WHERE email = $1 FOR UPDATE', [to[0]]);
+          resolve(to[0]!);
+        };
+      });
+      const { id } = await invite(team, newAddress());
+      await acknowledged;
+      await lockedOut(app.database, 1);
+      const deleted = holder.query('DELETE FROM invitation_mails WHERE invitation_id = $1', [id]);
+      await expect(deleted).resolves.toMatchObject({ rowCount: 1 });
+      await holder.query('COMMIT');
+      await becomes('sent', id);
+    } finally {
+      await holder.end();
+    }
+  });
+});
+
+async function attemptsOf(id: number): Promise<number | undefined> {
+  const [row] = await app.database.query<{ attempts: number }>(
+    'SELECT attempts FROM invitation_mails WHERE invitation_id = $1',
+    [id],
+  );
+  return row?.attempts;
+}
+
+async function minutesUntilNext(id: number): Promise<number> {
+  const [row] = await app.database.query<{ minutes: number }>(
+    'SELECT extract(epoch FROM due_at - now())::float / 60 AS minutes FROM invitation_mails WHERE invitation_id = $1',
+    [id],
+  );
+  return Math.round(row!.minutes);
+}
+
+/** Text of HTML without entities. */
+function unescape(html: string): string {
+  const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'", amp: '&' };
+  return html.replace(/&(#?\w+);/g, (whole, name: string) => entities[name] ?? whole);
+}
+
+/** Takes connections and never greets. */
+async function startSilentServer() {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => sockets.size,
+    stop: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

@@ -1,13 +1,16 @@
+import { hash } from 'node:crypto';
 import { InvitationExpiry } from '../../src/invitations/invitation-expiry.js';
 import { startApp } from '../support/app.js';
-import type { TestApp } from '../support/app.js';
-import { teamOwner } from '../support/owners.js';
+import type { Agent, TestApp } from '../support/app.js';
+import { dump } from '../support/database.js';
+import { expire, storedStatus } from '../support/invitations.js';
+import { invite, join, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
-import { sessionFor } from '../support/sessions.js';
-import supertest from 'supertest';
+import { inParallel } from '../support/parallel.js';
+import { emailOf } from '../support/sessions.js';
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const DAY_MS = 86_400_000;
+const SEVEN_DAYS_MS = 7 * 24 * 3_600_000;
 const typed = (type: string) => ({ error: { type, message: expect.any(String) } });
 
 let app: TestApp;
@@ -17,320 +20,629 @@ let count = 0;
 beforeAll(async () => {
   app = await startApp({ DASHBOARD_URL: 'https://app.example.com/mintkeep/' });
 });
+afterAll(() => app.close());
 beforeEach(async () => {
   team = await teamOwner(app);
 });
-afterAll(() => app.close());
 
-/** Somebody new, who has an address of their own. */
-const somebody = async () => {
-  const user = `guest-${++count}`;
-  return { user, email: `${user}@example.com`, agent: await app.as(user) };
-};
+const newUser = () => `guest-${++count}`;
+const accept = (agent: Agent, token: string) => agent.post('/me/invitations/accept').send({ token });
+const preview = (agent: Agent, token: string) => agent.post('/me/invitations/preview').send({ token });
 
-const invite = async (email: string, role = 'member') =>
-  (await team.admin.post(`${team.base}/invite`).send({ email, role }).expect(201)).body;
-const accept = (agent: TestOwner['admin'], token: unknown) =>
-  agent.post('/me/invitations/accept').send({ token });
-const expire = (id: number) =>
-  app.database.query(`UPDATE invitations SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]);
-const listed = async (query = '') =>
-  (await team.admin.get(`${team.base}/invitations${query}`).expect(200)).body.invitations;
-const unverified = async (user: string) =>
-  supertest
-    .agent(app.url)
-    .set('Authorization', `Bearer ${await sessionFor(user, { email_verified: false })}`);
+/** Somebody who is invited, and the invitation. */
+async function invited(role: 'admin' | 'member' = 'member') {
+  const user = newUser();
+  const invitation = await invite(team, emailOf(user), role);
+  const url = `${team.base}/invitations/${invitation.id}`;
+  return { user, guest: await app.as(user), url, own: `/me/invitations/${invitation.id}`, ...invitation };
+}
+
+async function listed(query = ''): Promise<Record<string, unknown>[]> {
+  return (await team.admin.get(`${team.base}/invitations${query}`).expect(200)).body.invitations;
+}
+
+async function statusOf(id: number): Promise<unknown> {
+  return (await listed()).find((invitation) => invitation.id === id)?.status;
+}
+
+async function roles(): Promise<Record<string, string>> {
+  const { body } = await team.admin.get(`${team.base}/members`).expect(200);
+  return Object.fromEntries(body.members.map((m: { user_id: string; role: string }) => [m.user_id, m.role]));
+}
 
 describe('inviting', () => {
-  it('answers with the invitation, its token and the link to join, once', async () => {
+  it('answers with the invitation and, this once, with its token', async () => {
     const { body, headers } = await team.admin
       .post(`${team.base}/invite`)
-      .send({ email: ' New.Person@Example.com ', role: 'admin' })
+      .send({ email: ' Ann.Other@Example.com\u00a0', role: 'admin', status: 'accepted' })
       .expect(201);
     expect(headers['cache-control']).toBe('no-store');
     const { token, join_url, ...invitation } = body;
-    expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    expect(join_url).toBe(`https://app.example.com/mintkeep/join?token=${token}`);
     expect(invitation).toEqual({
       id: expect.any(Number),
       organization_id: team.organizationId,
-      email: 'New.Person@Example.com',
+      email: 'Ann.Other@Example.com',
       role: 'admin',
       status: 'pending',
-      invited_by: { user_id: team.user, email: `${team.user}@example.com` },
+      invited_by: { user_id: team.user, email: emailOf(team.user) },
       created_at: expect.stringMatching(ISO_TIME),
       expires_at: expect.stringMatching(ISO_TIME),
       accepted_at: null,
       cancelled_at: null,
       email_delivery: 'disabled',
     });
-    expect(Date.parse(invitation.expires_at) - Date.parse(invitation.created_at)).toBe(7 * DAY_MS);
+    expect(Date.parse(invitation.expires_at) - Date.parse(invitation.created_at)).toBe(SEVEN_DAYS_MS);
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+    expect(join_url).toBe(`https://app.example.com/mintkeep/join?token=${token}`);
     expect(await listed()).toEqual([invitation]);
-    const dump = await app.database.query('SELECT to_jsonb(i) AS row FROM invitations i');
-    expect(JSON.stringify(dump)).not.toContain(token);
+  });
+
+  it('keeps the hash of the token, and the token nowhere', async () => {
+    const { token, id, guest } = await invited();
+    const { body } = await team.admin.post(`${team.base}/invitations/${id}/resend`).expect(200);
+    await accept(guest, body.token).expect(200);
+    const everything = await dump(app.database);
+    for (const secret of [token, body.token]) {
+      expect(everything).not.toContain(secret);
+      expect(everything).not.toContain(Buffer.from(secret).toString('hex'));
+      expect(everything).not.toContain(Buffer.from(secret, 'base64url').toString('hex'));
+    }
+    expect(everything).toContain(hash('sha256', body.token));
+    expect(everything).not.toContain(hash('sha256', token));
+  });
+
+  it('never gives a token twice', async () => {
+    const tokens = await inParallel(20, async () => (await invited()).token);
+    expect(new Set(tokens).size).toBe(20);
   });
 
   it.each([
     [{ role: 'member' }, 'invalid_email'],
-    [{ email: 'x', role: 'member' }, 'invalid_email'],
-    [{ email: 'a@b@example.com', role: 'member' }, 'invalid_email'],
+    [{ email: null, role: 'member' }, 'invalid_email'],
+    [{ email: '', role: 'member' }, 'invalid_email'],
+    [{ email: 'ann', role: 'member' }, 'invalid_email'],
+    [{ email: 'ann@', role: 'member' }, 'invalid_email'],
+    [{ email: 'ann@example', role: 'member' }, 'invalid_email'],
+    [{ email: 'a@example.com, b@example.com', role: 'member' }, 'invalid_email'],
+    [{ email: 'a@example.com\nBcc: b@example.com', role: 'member' }, 'invalid_email'],
+    [{ email: 'Ann <a@example.com>', role: 'member' }, 'invalid_email'],
+    [{ email: 'a\0@example.com', role: 'member' }, 'invalid_email'],
+    [{ email: `${'a'.repeat(65)}@example.com`, role: 'member' }, 'invalid_email'],
     [{ email: 7, role: 'member' }, 'invalid_email'],
+    [{ email: ['a@example.com'], role: 'member' }, 'invalid_email'],
     [{ email: 'a@example.com' }, 'invalid_role'],
     [{ email: 'a@example.com', role: 'owner' }, 'invalid_role'],
-    [{ email: 'a@example.com', role: ['admin'] }, 'invalid_role'],
+    [{ email: 'a@example.com', role: 'Admin' }, 'invalid_role'],
+    [{ email: 'a@example.com', role: null }, 'invalid_role'],
+    [{ email: 'a@example.com', role: {} }, 'invalid_role'],
   ])('refuses %j', async (body, type) => {
     expect((await team.admin.post(`${team.base}/invite`).send(body).expect(400)).body).toEqual(typed(type));
+    expect(await listed()).toEqual([]);
   });
 
-  it('knows addresses whatever their case', async () => {
-    const again = (email: string) =>
-      team.admin.post(`${team.base}/invite`).send({ email, role: 'member' }).expect(409);
-    await invite('twice@example.com');
-    expect((await again(' TWICE@Example.com')).body).toEqual(typed('invitation_pending'));
-    expect((await again(`${team.user.toUpperCase()}@EXAMPLE.com`)).body).toEqual(typed('already_member'));
-  });
-
-  it('is not held up by an invitation that has expired', async () => {
-    const first = await invite('late@example.com');
-    await expire(first.id);
-    const second = await invite('late@example.com');
-    expect((await listed()).map(({ id, status }: Record<string, unknown>) => [id, status])).toEqual([
-      [first.id, 'expired'],
-      [second.id, 'pending'],
-    ]);
-  });
-});
-
-describe('the list', () => {
-  it('can be filtered by what the status is at this moment', async () => {
-    const [pending, old, cancelled] = [
-      await invite('a@example.com'),
-      await invite('b@example.com'),
-      await invite('c@example.com'),
-    ];
-    await expire(old.id);
-    await team.admin.delete(`${team.base}/invitations/${cancelled.id}`).expect(204);
-    const ids = async (status: string) =>
-      (await listed(`?status=${status}`)).map(({ id }: { id: number }) => id);
-    expect(await ids('pending')).toEqual([pending.id]);
-    expect(await ids('expired')).toEqual([old.id]);
-    expect(await ids('cancelled')).toEqual([cancelled.id]);
-    expect(await ids('accepted')).toEqual([]);
-    for (const bad of ['', 'open', 'pending&status=expired']) {
-      await team.admin.get(`${team.base}/invitations?status=${bad}`).expect(400);
-    }
-  });
-
-  it('is made right in the table by a job, which may run on two replicas at once', async () => {
-    const old = await invite('old@example.com');
-    const fresh = await invite('fresh@example.com');
-    await expire(old.id);
-    const job = app.app.get(InvitationExpiry, { strict: false });
-    await Promise.all([job.run(), job.run()]);
-    const rows = await app.database.query('SELECT status FROM invitations WHERE id = ANY($1) ORDER BY id', [
-      [old.id, fresh.id],
-    ]);
-    expect(rows).toEqual([{ status: 'expired' }, { status: 'pending' }]);
-  });
-});
-
-describe('cancelling and sending again', () => {
-  it('kills the token', async () => {
-    const { agent, email } = await somebody();
-    const { id, token } = await invite(email);
-    await team.admin.delete(`${team.base}/invitations/${id}`).expect(204, '');
-    await team.admin.delete(`${team.base}/invitations/${id}`).expect(204);
-    expect((await accept(agent, token).expect(410)).body).toEqual(typed('invitation_cancelled'));
-    expect((await listed())[0]).toMatchObject({
-      status: 'cancelled',
-      cancelled_at: expect.stringMatching(ISO_TIME),
-    });
-    await invite(email);
-  });
-
-  it('gives a new token and seven new days', async () => {
-    const { agent, email } = await somebody();
-    const first = await invite(email);
-    await app.database.query(
-      `UPDATE invitations SET expires_at = expires_at - interval '3 days' WHERE id = $1`,
-      [first.id],
-    );
-    const { body: second, headers } = await team.admin
-      .post(`${team.base}/invitations/${first.id}/resend`)
-      .expect(200);
-    expect(headers['cache-control']).toBe('no-store');
-    expect(second).toMatchObject({ id: first.id, status: 'pending', created_at: first.created_at });
-    expect(Date.parse(second.expires_at) - Date.now()).toBeGreaterThan(7 * DAY_MS - 60_000);
-    expect((await accept(agent, first.token).expect(404)).body).toEqual(typed('invitation_not_found'));
-    await accept(agent, second.token).expect(200);
-  });
-
-  it('is refused for what is no longer pending', async () => {
-    const { agent, email } = await somebody();
-    const accepted = await invite(email);
-    await accept(agent, accepted.token).expect(200);
-    const expired = await invite('e@example.com');
-    await expire(expired.id);
-    for (const { id } of [accepted, expired]) {
-      for (const request of [
-        team.admin.delete(`${team.base}/invitations/${id}`),
-        team.admin.post(`${team.base}/invitations/${id}/resend`),
-      ]) {
-        expect((await request.expect(409)).body).toEqual(typed('invitation_not_pending'));
+  it.each([
+    (email: string) => email,
+    (email: string) => email.toUpperCase(),
+    (email: string) => ` ${email}\n`,
+  ])(
+    'refuses who is a member, or invited, already: whatever the case and the space around (%#)',
+    async (written) => {
+      const [member, guest] = [newUser(), newUser()];
+      await join(app, team, member, 'member');
+      await invite(team, emailOf(guest));
+      for (const [user, type] of [
+        [team.user, 'already_member'],
+        [member, 'already_member'],
+        [guest, 'invitation_pending'],
+      ] as const) {
+        const body = { email: written(emailOf(user)), role: 'admin' };
+        const { body: answer } = await team.admin.post(`${team.base}/invite`).send(body).expect(409);
+        expect(answer).toEqual(typed(type));
       }
-    }
+      expect(await listed('?status=pending')).toHaveLength(1);
+    },
+  );
+
+  it('goes by the address that a member has now', async () => {
+    const user = newUser();
+    await join(app, team, user, 'member');
+    const moved = await app.as(user, { email: `${user}@new.example.com` });
+    await moved.get(team.base).expect(200);
+    const asked = (email: string) => team.admin.post(`${team.base}/invite`).send({ email, role: 'member' });
+    expect((await asked(`${user}@new.example.com`).expect(409)).body).toEqual(typed('already_member'));
+    await asked(emailOf(user)).expect(201);
+  });
+
+  it('lets one address be invited to several teams', async () => {
     const other = await teamOwner(app);
-    await other.admin
-      .delete(`${other.base}/invitations/${accepted.id}`)
-      .expect(404, { error: { message: 'not found' } });
+    const { guest, token } = await invited();
+    const { token: second } = await invite(other, emailOf(`guest-${count}`), 'admin');
+    await accept(guest, token).expect(200);
+    await accept(guest, second).expect(200);
+    expect((await guest.get('/me/organizations')).body.organizations).toHaveLength(3);
+  });
+
+  it('is not for members, who are told so before their body is looked at', async () => {
+    const member = await join(app, team, newUser(), 'member');
+    const { url } = await invited();
+    for (const [request, what] of [
+      [member.post(`${team.base}/invite`).send('not JSON'), 'invite members'],
+      [member.get(`${team.base}/invitations?status=bad`), 'list invitations'],
+      [member.delete(url), 'cancel invitations'],
+      [member.post(`${url}/resend`), 'resend invitations'],
+    ] as const) {
+      await request.expect(403, { error: { message: `only admins can ${what}` } });
+    }
+  });
+
+  it('is not for personal organizations', async () => {
+    const person = await personalOwner(app);
+    const url = `/me/organizations/${person.organizationId}`;
+    const body = { email: emailOf(person.user), role: 'member' };
+    expect((await person.admin.post(`${url}/invite`).send(body).expect(409)).body).toEqual(
+      typed('personal_organization'),
+    );
+    await person.admin.get(`${url}/invitations`).expect(200, { invitations: [] });
+  });
+});
+
+describe('an invitation that has expired', () => {
+  it('is so at once, wherever it is read', async () => {
+    const { id, token, guest, own, url } = await invited();
+    await expire(app.database, id);
+    expect(await storedStatus(app.database, id)).toBe('pending');
+    expect(await statusOf(id)).toBe('expired');
+    expect((await preview(guest, token).expect(200)).body.status).toBe('expired');
+    await guest.get('/me/invitations').expect(200, { invitations: [] });
+    for (const refused of [accept(guest, token), guest.post(`${own}/accept`), guest.post(`${own}/decline`)]) {
+      expect((await refused.expect(410)).body).toEqual(typed('invitation_expired'));
+    }
+    for (const refused of [team.admin.delete(url), team.admin.post(`${url}/resend`)]) {
+      expect((await refused.expect(409)).body).toEqual(typed('invitation_not_pending'));
+    }
+    expect(await roles()).toEqual({ [team.user]: 'admin' });
+  });
+
+  it.each(['before', 'after'])('does not stand in the way of a new one %s the job has run', async (when) => {
+    const { id, email, guest, token } = await invited();
+    await expire(app.database, id);
+    if (when === 'after') await app.app.get(InvitationExpiry).run();
+    const again = await invite(team, email);
+    expect(again.id).not.toBe(id);
+    expect((await listed()).map(({ status }) => status)).toEqual(['expired', 'pending']);
+    await accept(guest, token).expect(410);
+    await accept(guest, again.token).expect(200);
+  });
+
+  it('is written down by the job, and nothing else is', async () => {
+    const [due, pending, accepted, cancelled] = [
+      await invited(),
+      await invited(),
+      await invited(),
+      await invited(),
+    ];
+    await accept(accepted.guest, accepted.token).expect(200);
+    await team.admin.delete(cancelled.url).expect(204);
+    await expire(app.database, due.id, accepted.id, cancelled.id);
+    const before = await listed();
+    expect(await app.app.get(InvitationExpiry).run()).toBe(1);
+    expect(await app.app.get(InvitationExpiry).run()).toBe(0);
+    expect(await listed()).toEqual(before);
+    const stored = await Promise.all(
+      [due, pending, accepted, cancelled].map(({ id }) => storedStatus(app.database, id)),
+    );
+    expect(stored).toEqual(['expired', 'pending', 'accepted', 'cancelled']);
+  });
+
+  it('is written down once when two replicas run the job at the same time', async () => {
+    const replica = await startApp({}, { database: app.database });
+    try {
+      const jobs = [app, replica].map((one) => one.app.get(InvitationExpiry));
+      for (let round = 0; round < 5; round++) {
+        const due = await inParallel(20, () => invited());
+        await expire(app.database, ...due.map(({ id }) => id));
+        const counts = await Promise.all([...jobs, ...jobs].map((job) => job.run()));
+        expect(counts.reduce((sum, n) => sum + n)).toBe(20);
+        expect(await Promise.all(due.map(({ id }) => storedStatus(app.database, id)))).toEqual(
+          due.map(() => 'expired'),
+        );
+      }
+    } finally {
+      await replica.close();
+    }
+  });
+});
+
+describe('the list of an organization', () => {
+  it('has all of them in order of id, or those of one status as it is now', async () => {
+    const invitations = [await invited(), await invited(), await invited(), await invited(), await invited()];
+    const [pending, accepted, cancelled, declined, expired] = invitations;
+    await accept(accepted!.guest, accepted!.token).expect(200);
+    await team.admin.delete(cancelled!.url).expect(204);
+    await declined!.guest.post(`${declined!.own}/decline`).expect(204);
+    await expire(app.database, expired!.id);
+    const ids = async (query: string) => (await listed(query)).map(({ id }) => id);
+    expect(await ids('')).toEqual(invitations.map(({ id }) => id));
+    expect(await ids('?status=pending')).toEqual([pending!.id]);
+    expect(await ids('?status=accepted')).toEqual([accepted!.id]);
+    expect(await ids('?status=cancelled')).toEqual([cancelled!.id, declined!.id]);
+    expect(await ids('?status=expired')).toEqual([expired!.id]);
+    const [first, second, third, fourth, fifth] = await listed();
+    expect(first).toMatchObject({ accepted_at: null, cancelled_at: null });
+    expect(second).toMatchObject({ accepted_at: expect.stringMatching(ISO_TIME), cancelled_at: null });
+    for (const row of [third, fourth])
+      expect(row).toMatchObject({ accepted_at: null, cancelled_at: expect.stringMatching(ISO_TIME) });
+    expect(fifth).toMatchObject({ accepted_at: null, cancelled_at: null });
+  });
+
+  it.each(['', 'Pending', 'pending,accepted', 'declined', 'pending&status=accepted', '%00'])(
+    'refuses ?status=%s',
+    async (status) => {
+      const { body } = await team.admin.get(`${team.base}/invitations?status=${status}`).expect(400);
+      expect(body).toEqual({ error: { message: expect.any(String) } });
+    },
+  );
+
+  it('has no tokens', async () => {
+    const { token } = await invited();
+    const { text } = await team.admin.get(`${team.base}/invitations`);
+    expect(text).not.toContain(token);
+    expect(text).not.toMatch(/token|join_url/);
+  });
+});
+
+describe('cancelling', () => {
+  it('kills the link, and may be repeated', async () => {
+    const { id, url, guest, token, own, email } = await invited();
+    await team.admin.delete(url).expect(204, '');
+    const [before] = await listed();
+    await team.admin.delete(url).expect(204, '');
+    expect(await listed()).toEqual([before]);
+    expect(before).toMatchObject({ id, status: 'cancelled' });
+    for (const refused of [accept(guest, token), guest.post(`${own}/accept`), guest.post(`${own}/decline`)]) {
+      expect((await refused.expect(410)).body).toEqual(typed('invitation_cancelled'));
+    }
+    await guest.get('/me/invitations').expect(200, { invitations: [] });
+    await invite(team, email);
+  });
+
+  it('comes too late for one that is accepted', async () => {
+    const { url, guest, token, user } = await invited();
+    await accept(guest, token).expect(200);
+    expect((await team.admin.delete(url).expect(409)).body).toEqual(typed('invitation_not_pending'));
+    expect(await roles()).toEqual({ [team.user]: 'admin', [user]: 'member' });
+  });
+
+  it('knows only the invitations of the organization', async () => {
+    const other = await teamOwner(app);
+    const { id } = await invited();
+    for (const unknown of [id, 999_999]) {
+      const url = `${other.base}/invitations/${unknown}`;
+      await other.admin.delete(url).expect(404, { error: { message: 'not found' } });
+      await other.admin.post(`${url}/resend`).expect(404, { error: { message: 'not found' } });
+    }
+    expect(await statusOf(id)).toBe('pending');
+  });
+});
+
+describe('resending', () => {
+  it('replaces the token and begins the 7 days anew', async () => {
+    const { id, url, token, guest, user } = await invited();
+    await app.database.query(
+      `UPDATE invitations SET created_at = now() - interval '6 days', expires_at = now() + interval '1 day' WHERE id = $1`,
+      [id],
+    );
+    const [before] = await listed();
+    const { body, headers } = await team.admin.post(`${url}/resend`).expect(200);
+    expect(headers['cache-control']).toBe('no-store');
+    const { token: second, join_url, ...invitation } = body;
+    expect(join_url).toBe(`https://app.example.com/mintkeep/join?token=${second}`);
+    expect(invitation).toEqual({ ...before, expires_at: expect.stringMatching(ISO_TIME) });
+    const validFor = Date.parse(invitation.expires_at) - Date.now();
+    expect(Math.abs(validFor - SEVEN_DAYS_MS)).toBeLessThan(60_000);
+    for (const dead of [preview(guest, token), accept(guest, token)]) {
+      expect((await dead.expect(404)).body).toEqual(typed('invitation_not_found'));
+    }
+    await accept(guest, second).expect(200);
+    expect(await roles()).toHaveProperty(user);
+  });
+
+  it('is for pending ones', async () => {
+    const [accepted, cancelled] = [await invited(), await invited()];
+    await accept(accepted.guest, accepted.token).expect(200);
+    await team.admin.delete(cancelled.url).expect(204);
+    for (const { url, guest, token } of [accepted, cancelled]) {
+      const { body } = await team.admin.post(`${url}/resend`).expect(409);
+      expect(body).toEqual(typed('invitation_not_pending'));
+      expect((await preview(guest, token).expect(200)).body.status).not.toBe('pending');
+    }
+  });
+});
+
+describe('the list of one’s own invitations', () => {
+  it('has what is pending for the address, with the organization', async () => {
+    const { id, user, guest } = await invited('admin');
+    const { body } = await guest.get('/me/invitations').expect(200);
+    const [invitation] = await listed();
+    expect(body).toEqual({
+      invitations: [{ ...invitation, organization: { id: team.organizationId, name: 'Acme' } }],
+    });
+    expect(body.invitations[0].id).toBe(id);
+    const shouting = await app.as(`${user}-too`, { email: emailOf(user).toUpperCase() });
+    await shouting.get('/me/invitations').expect(200, body);
+    await team.admin.put(team.base).send({ name: 'Renamed' }).expect(200);
+    expect((await guest.get('/me/invitations')).body.invitations[0].organization.name).toBe('Renamed');
+  });
+
+  it('has those of all teams in order of id, and nobody else’s', async () => {
+    const { user, guest, id } = await invited();
+    const { id: second } = await invite(await teamOwner(app), emailOf(user));
+    await invited();
+    const { body } = await guest.get('/me/invitations').expect(200);
+    expect(body.invitations.map((one: { id: number }) => one.id)).toEqual([id, second]);
+  });
+
+  it('is empty until the address is verified', async () => {
+    const { user } = await invited();
+    const unverified = await app.as(user, { email_verified: false });
+    await unverified.get('/me/invitations').expect(200, { invitations: [] });
+    const verified = await app.as(user, { email_verified: true });
+    expect((await verified.get('/me/invitations')).body.invitations).toHaveLength(1);
+  });
+});
+
+describe('a preview', () => {
+  it('tells whoever holds the link what it is for', async () => {
+    const { token, email, expires_at, guest } = await invited('admin');
+    const { body: organization } = await team.admin.get(team.base);
+    const expected = {
+      organization: { name: 'Acme', slug: organization.slug },
+      role: 'admin',
+      email,
+      status: 'pending',
+      expires_at,
+      invited_by: { user_id: team.user, email: emailOf(team.user) },
+    };
+    const unverified = await app.as('unverified', { email_verified: false });
+    for (const agent of [guest, team.admin, await app.as('stranger'), unverified]) {
+      await preview(agent, token).expect(200, expected);
+    }
+  });
+
+  it('tells what became of it', async () => {
+    const [accepted, cancelled] = [await invited(), await invited()];
+    await accept(accepted.guest, accepted.token).expect(200);
+    await team.admin.delete(cancelled.url).expect(204);
+    expect((await preview(accepted.guest, accepted.token).expect(200)).body.status).toBe('accepted');
+    expect((await preview(cancelled.guest, cancelled.token).expect(200)).body.status).toBe('cancelled');
+  });
+
+  it.each(['preview', 'accept'])('%s of a token that was never given is 404', async (what) => {
+    const { token, guest } = await invited();
+    for (const wrong of ['', 'x', ` ${token}`, token.slice(0, -1), `${token}A`, token.toLowerCase() + '.']) {
+      const { body } = await guest.post(`/me/invitations/${what}`).send({ token: wrong }).expect(404);
+      expect(body).toEqual(typed('invitation_not_found'));
+    }
+  });
+
+  it.each(['preview', 'accept'])('%s without a proper token is 400', async (what) => {
+    for (const token of [undefined, null, 7, {}, ['x'], 'x\0', '\ud800']) {
+      const { body } = await team.admin.post(`/me/invitations/${what}`).send({ token }).expect(400);
+      expect(body).toEqual({ error: { message: expect.any(String) } });
+    }
   });
 });
 
 describe('accepting', () => {
-  it('makes a member, and again changes nothing', async () => {
-    const { agent, email, user } = await somebody();
-    const { token, id } = await invite(email.toUpperCase(), 'admin');
-    const { body } = await accept(agent, token).expect(200);
-    expect(body.organization).toMatchObject({ id: team.organizationId, role: 'admin', member_count: 2 });
-    expect(body.member).toEqual({
-      user_id: user,
-      email,
-      role: 'admin',
-      joined_at: expect.stringMatching(ISO_TIME),
-    });
-    expect((await accept(agent, token).expect(200)).body).toEqual(body);
-    expect((await agent.post(`/me/invitations/${id}/accept`).expect(200)).body).toEqual(body);
-    expect((await listed())[0]).toMatchObject({
-      status: 'accepted',
-      accepted_at: expect.stringMatching(ISO_TIME),
-    });
+  it.each(['by token', 'by id'])('%s makes the caller a member', async (how) => {
+    const { id, token, guest, user, own } = await invited();
+    const { body } = await (how === 'by id' ? guest.post(`${own}/accept`) : accept(guest, token)).expect(200);
+    const { body: organization } = await guest.get(team.base).expect(200);
+    const { body: members } = await guest.get(`${team.base}/members`).expect(200);
+    expect(body).toEqual({ organization, member: members.members[1] });
+    expect(body.organization).toMatchObject({ role: 'member', member_count: 2 });
+    expect(body.member).toMatchObject({ user_id: user, email: emailOf(user), role: 'member' });
+    expect(await statusOf(id)).toBe('accepted');
+    await guest.get('/me/invitations').expect(200, { invitations: [] });
   });
 
-  it('is for the invited address alone, verified', async () => {
-    const { email, user } = await somebody();
-    const stranger = await somebody();
-    const { token, id } = await invite(email);
-    expect((await accept(stranger.agent, token).expect(403)).body).toEqual(typed('email_mismatch'));
-    expect((await accept(await unverified(user), token).expect(403)).body).toEqual(typed('email_unverified'));
-    expect((await accept(await unverified(stranger.user), token).expect(403)).body).toEqual(
-      typed('email_unverified'),
-    );
-    await stranger.agent.post(`/me/invitations/${id}/accept`).expect(404);
-    await stranger.agent.post(`/me/invitations/${id}/decline`).expect(404);
-    expect((await listed())[0].status).toBe('pending');
+  it('compares addresses without case and space', async () => {
+    const user = newUser();
+    const { token } = await invite(team, ` ${emailOf(user).toUpperCase()} `, 'admin');
+    const guest = await app.as(user, { email: `  ${emailOf(user)} ` });
+    await accept(guest, token).expect(200);
+    expect(await roles()).toEqual({ [team.user]: 'admin', [user]: 'admin' });
   });
 
-  it.each([[undefined], [null], [7], [{}]])('needs a token, not %j', async (token) => {
-    const { agent } = await somebody();
-    for (const path of ['accept', 'preview']) {
-      expect((await agent.post(`/me/invitations/${path}`).send({ token })).status).toBe(400);
-    }
+  it('again by the same user is the same answer, also after 7 days, and changes nothing', async () => {
+    const { id, token, guest, own, user } = await invited();
+    const { body } = await accept(guest, token).expect(200);
+    await team.admin.put(`${team.base}/members/${user}`).send({ role: 'admin' }).expect(200);
+    await expire(app.database, id);
+    const now = {
+      organization: { ...body.organization, role: 'admin' },
+      member: { ...body.member, role: 'admin' },
+    };
+    await accept(guest, token).expect(200, now);
+    await guest.post(`${own}/accept`).expect(200, now);
+    expect(await statusOf(id)).toBe('accepted');
   });
 
-  it('with a token that nobody has is 404', async () => {
-    const { agent } = await somebody();
-    for (const token of ['', 'x', 'A'.repeat(43)]) {
-      expect((await accept(agent, token).expect(404)).body).toEqual(typed('invitation_not_found'));
-      await agent.post('/me/invitations/preview').send({ token }).expect(404);
-    }
-    await agent.post('/me/invitations/999999/accept').expect(404);
-  });
-
-  it('tells mismatch before it tells what became of the invitation', async () => {
-    const { email, agent } = await somebody();
-    const stranger = await somebody();
-    const { token, id } = await invite(email);
-    await expire(id);
-    expect((await accept(stranger.agent, token).expect(403)).body).toEqual(typed('email_mismatch'));
-    expect((await accept(agent, token).expect(410)).body).toEqual(typed('invitation_expired'));
-  });
-
-  it('works once: who was removed since needs another invitation', async () => {
-    const { email, agent, user } = await somebody();
-    const { token } = await invite(email);
-    await accept(agent, token).expect(200);
+  it('of a used one is 409 for a member who was removed since, and for another user with the address', async () => {
+    const { token, guest, own, user } = await invited();
+    await accept(guest, token).expect(200);
+    const namesake = await app.as(newUser(), { email: emailOf(user) });
     await team.admin.delete(`${team.base}/members/${user}`).expect(200);
-    expect((await accept(agent, token).expect(409)).body).toEqual(typed('invitation_used'));
-    await accept(agent, (await invite(email)).token).expect(200);
-    expect((await accept(agent, token).expect(200)).body.member.user_id).toBe(user);
+    for (const agent of [guest, namesake]) {
+      for (const used of [accept(agent, token), agent.post(`${own}/accept`), agent.post(`${own}/decline`)]) {
+        expect((await used.expect(409)).body).toEqual(typed('invitation_used'));
+      }
+    }
+    expect(await roles()).toEqual({ [team.user]: 'admin' });
+    await accept(guest, (await invite(team, emailOf(user))).token).expect(200);
+    expect((await accept(guest, token).expect(200)).body.member.user_id).toBe(user);
   });
 
-  it('never lowers a role, and may raise it', async () => {
-    const { email, agent, user } = await somebody();
-    await accept(agent, (await invite(email, 'member')).token).expect(200);
-    const changeAddress = (address: string) => sessionFor(user, { email: address });
-    const as = async (address: string) =>
-      supertest.agent(app.url).set('Authorization', `Bearer ${await changeAddress(address)}`);
-    const raised = await accept(
-      await as('second@example.com'),
-      (await invite('second@example.com', 'admin')).token,
-    );
-    expect(raised.body.member.role).toBe('admin');
-    const kept = await accept(
-      await as('third@example.com'),
-      (await invite('third@example.com', 'member')).token,
-    );
-    expect(kept.body.member.role).toBe('admin');
-  });
-
-  it('works after the inviter has left', async () => {
-    const { email, agent } = await somebody();
-    const successor = await somebody();
-    await accept(successor.agent, (await invite(successor.email, 'admin')).token).expect(200);
-    const { token } = await invite(email);
-    await team.admin.delete(`${team.base}/members/me`).expect(200);
-    await accept(agent, token).expect(200);
-  });
-});
-
-describe('invitations of one’s own', () => {
-  it('are listed while they are pending, and accepted or declined without the link', async () => {
-    const { email, agent, user } = await somebody();
-    const first = await invite(email);
-    const another = await teamOwner(app);
-    await another.admin.post(`${another.base}/invite`).send({ email, role: 'admin' }).expect(201);
-    const { invitations } = (await agent.get('/me/invitations').expect(200)).body;
-    expect(invitations).toHaveLength(2);
-    expect(invitations[0]).toMatchObject({
-      id: first.id,
-      organization: { id: team.organizationId, name: 'Acme' },
+  it('never lowers a role', async () => {
+    const user = newUser();
+    await join(app, team, user, 'admin');
+    const { token } = await invite(team, `${user}@second.example.com`, 'member');
+    const second = await app.as(user, { email: `${user}@second.example.com` });
+    const { body } = await accept(second, token).expect(200);
+    expect(body).toMatchObject({
+      organization: { role: 'admin', member_count: 2 },
+      member: { role: 'admin' },
     });
-    expect(JSON.stringify(invitations)).not.toContain('token');
-    await (await unverified(user)).get('/me/invitations').expect(200, { invitations: [] });
-    await agent.post(`/me/invitations/${invitations[1].id}/decline`).expect(204, '');
-    expect((await agent.post(`/me/invitations/${invitations[1].id}/decline`).expect(410)).body).toEqual(
-      typed('invitation_cancelled'),
-    );
-    await agent.post(`/me/invitations/${first.id}/accept`).expect(200);
-    expect((await agent.post(`/me/invitations/${first.id}/decline`).expect(409)).body).toEqual(
-      typed('invitation_used'),
-    );
-    await agent.get('/me/invitations').expect(200, { invitations: [] });
-    await agent.get(another.base).expect(404);
+    expect(await roles()).toEqual({ [team.user]: 'admin', [user]: 'admin' });
   });
-});
 
-describe('the preview', () => {
-  it('tells the holder of a link what it is for, whatever became of it', async () => {
-    const { email, agent } = await somebody();
-    const { agent: holder } = await somebody();
-    const { token, id } = await invite(email);
-    const preview = async () =>
-      (await holder.post('/me/invitations/preview').send({ token }).expect(200)).body;
-    expect(await preview()).toEqual({
-      organization: { name: 'Acme', slug: expect.any(String) },
-      role: 'member',
-      email,
+  it('raises a role', async () => {
+    const user = newUser();
+    await join(app, team, user, 'member');
+    const { token } = await invite(team, `${user}@second.example.com`, 'admin');
+    const second = await app.as(user, { email: `${user}@second.example.com` });
+    expect((await accept(second, token).expect(200)).body.member.role).toBe('admin');
+    expect(await roles()).toEqual({ [team.user]: 'admin', [user]: 'admin' });
+  });
+
+  it('works when who invited has left, or is no longer an admin', async () => {
+    const pat = await join(app, team, 'pat', 'admin');
+    const asked = (user: string) => invite({ ...team, user: 'pat', admin: pat }, emailOf(user));
+    const [first, second] = [newUser(), newUser()];
+    const [one, two] = [await asked(first), await asked(second)];
+    await team.admin.put(`${team.base}/members/pat`).send({ role: 'member' }).expect(200);
+    await accept(await app.as(first), one.token).expect(200);
+    await pat.delete(`${team.base}/members/me`).expect(200);
+    const guest = await app.as(second);
+    const { body } = await preview(guest, two.token).expect(200);
+    expect(body).toMatchObject({
       status: 'pending',
-      expires_at: expect.stringMatching(ISO_TIME),
-      invited_by: { user_id: team.user, email: `${team.user}@example.com` },
+      invited_by: { user_id: 'pat', email: 'pat@example.com' },
     });
-    await team.admin.put(team.base).send({ name: 'Acme Two' }).expect(200);
-    expect((await preview()).organization.name).toBe('Acme Two');
+    await accept(guest, two.token).expect(200);
+    expect(Object.keys(await roles())).toEqual([team.user, first, second]);
+  });
+
+  it('by an address that changed meanwhile goes by the one that the session has', async () => {
+    const { token, guest, user } = await invited();
+    const moved = await app.as(user, { email: `${user}@new.example.com` });
+    expect((await accept(moved, token).expect(403)).body).toEqual(typed('email_mismatch'));
+    await accept(guest, token).expect(200);
+  });
+});
+
+describe('of several reasons to refuse', () => {
+  const STATES = ['pending', 'cancelled', 'expired', 'accepted'] as const;
+
+  /** An invitation in a state, and sessions that may not accept it. */
+  async function inState(state: (typeof STATES)[number]) {
+    const { id, user, guest, token, url, own } = await invited();
+    if (state === 'cancelled') await team.admin.delete(url).expect(204);
+    if (state === 'expired') await expire(app.database, id);
+    if (state === 'accepted') await accept(guest, token).expect(200);
+    const stranger = newUser();
+    return {
+      ...{ token, own, unverified: await app.as(user, { email_verified: false }) },
+      stranger: await app.as(stranger),
+      unverifiedStranger: await app.as(stranger, { email_verified: false }),
+    };
+  }
+
+  it.each(STATES)('%s: by token, an unverified address comes first, then another address', async (state) => {
+    const { token, unverified, unverifiedStranger, stranger } = await inState(state);
+    expect((await accept(unverified, token).expect(403)).body).toEqual(typed('email_unverified'));
+    expect((await accept(unverifiedStranger, token).expect(403)).body).toEqual(typed('email_unverified'));
+    expect((await accept(stranger, token).expect(403)).body).toEqual(typed('email_mismatch'));
+  });
+
+  it.each(STATES)('%s: by id, what is not for the caller does not exist', async (state) => {
+    const { own, unverified, unverifiedStranger, stranger } = await inState(state);
+    for (const what of ['accept', 'decline']) {
+      const { body } = await unverified.post(`${own}/${what}`).expect(403);
+      expect(body).toEqual(typed('email_unverified'));
+      const unknown = await stranger.post(`/me/invitations/999999/${what}`).expect(404);
+      expect(unknown.body).toEqual(typed('invitation_not_found'));
+      for (const agent of [stranger, unverifiedStranger, team.admin]) {
+        await agent.post(`${own}/${what}`).expect(404, unknown.body);
+      }
+    }
+  });
+
+  it('an unverified session with a token that was never given is told that first', async () => {
+    const unverified = await app.as(newUser(), { email_verified: false });
+    expect((await accept(unverified, 'x').expect(404)).body).toEqual(typed('invitation_not_found'));
+  });
+
+  it.each(['0x1', '01', '-1', '1e3', '9999999999999999'])('the id %s is malformed', async (id) => {
+    for (const what of ['accept', 'decline'])
+      await team.admin.post(`/me/invitations/${id}/${what}`).expect(400);
+    await team.admin.delete(`${team.base}/invitations/${id}`).expect(400);
+    await team.admin.post(`${team.base}/invitations/${id}/resend`).expect(400);
+  });
+});
+
+describe('declining', () => {
+  it('ends the invitation, and leaves the way free for another one', async () => {
+    const { id, own, guest, token, email, url } = await invited();
+    await guest.post(`${own}/decline`).expect(204, '');
+    expect(await statusOf(id)).toBe('cancelled');
+    for (const again of [guest.post(`${own}/decline`), accept(guest, token)]) {
+      expect((await again.expect(410)).body).toEqual(typed('invitation_cancelled'));
+    }
+    await team.admin.delete(url).expect(204);
+    expect((await team.admin.post(`${url}/resend`).expect(409)).body).toEqual(
+      typed('invitation_not_pending'),
+    );
+    await accept(guest, (await invite(team, email)).token).expect(200);
+  });
+
+  it('comes too late for one that is accepted', async () => {
+    const { own, guest, token, user } = await invited();
+    await accept(guest, token).expect(200);
+    expect((await guest.post(`${own}/decline`).expect(409)).body).toEqual(typed('invitation_used'));
+    expect(await roles()).toHaveProperty(user);
+  });
+});
+
+describe('the invitations of an organization that was deleted', () => {
+  it('are cancelled, and say so', async () => {
+    const [pending, accepted, expired] = [await invited(), await invited(), await invited()];
+    const { body: organization } = await team.admin.put(team.base).send({ name: 'Last name' }).expect(200);
+    await accept(accepted.guest, accepted.token).expect(200);
+    await expire(app.database, expired.id);
     await team.admin.delete(team.base).expect(200);
-    expect(await preview()).toMatchObject({ status: 'cancelled', organization: { name: 'Acme Two' } });
-    expect((await accept(agent, token).expect(410)).body).toEqual(typed('invitation_cancelled'));
-    await agent.post(`/me/invitations/${id}/accept`).expect(410);
-    await agent.get('/me/invitations').expect(200, { invitations: [] });
+
+    const { body } = await preview(pending.guest, pending.token).expect(200);
+    expect(body).toMatchObject({
+      organization: { name: 'Last name', slug: organization.slug },
+      status: 'cancelled',
+    });
+    for (const { guest, token, own, refusal } of [
+      { ...pending, refusal: [410, 'invitation_cancelled'] as const },
+      { ...accepted, refusal: [409, 'invitation_used'] as const },
+      { ...expired, refusal: [410, 'invitation_expired'] as const },
+    ]) {
+      for (const refused of [
+        accept(guest, token),
+        guest.post(`${own}/accept`),
+        guest.post(`${own}/decline`),
+      ]) {
+        const { status, body: answer } = await refused;
+        expect([status, answer]).toEqual([refusal[0], typed(refusal[1])]);
+      }
+      await guest.get('/me/invitations').expect(200, { invitations: [] });
+    }
+    expect((await preview(accepted.guest, accepted.token)).body.status).toBe('accepted');
+    expect((await preview(expired.guest, expired.token)).body.status).toBe('expired');
+  });
+
+  it('do not let anybody into its successor', async () => {
+    const { guest, token } = await invited();
+    const { slug } = (await team.admin.get(team.base)).body;
+    await team.admin.delete(team.base).expect(200);
+    const { body } = await team.admin.post('/me/organizations').send({ name: 'New', slug }).expect(201);
+    await accept(guest, token).expect(410);
+    await team.admin.get(`/me/organizations/${body.id}/invitations`).expect(200, { invitations: [] });
+    expect((await team.admin.get(`/me/organizations/${body.id}`)).body.member_count).toBe(1);
   });
 });

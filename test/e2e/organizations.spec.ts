@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
 import { startApp } from '../support/app.js';
-import type { TestApp } from '../support/app.js';
-import { join, personalOwner, teamOwner } from '../support/owners.js';
+import type { Agent, TestApp } from '../support/app.js';
+import { invite, join, personalOwner, teamOwner } from '../support/owners.js';
+import type { TestOwner } from '../support/owners.js';
 
 let app: TestApp;
 let count = 0;
@@ -45,9 +46,30 @@ describe('creating', () => {
     [{ name: 'x', slug: 'X' }, 'invalid_slug'],
     [{ name: 'x', slug: 'x\n' }, 'invalid_slug'],
     [{ name: 'x', slug: 7 }, 'invalid_slug'],
+    [{ name: 'x', slug: null }, 'invalid_slug'],
+    [{ name: 'x', slug: '' }, 'invalid_slug'],
+    [{ name: 'x', slug: ' x' }, 'invalid_slug'],
+    [{ name: 'x', slug: '-x' }, 'invalid_slug'],
+    [{ name: 'x', slug: 'x-' }, 'invalid_slug'],
+    [{ name: 'x', slug: 'x_y' }, 'invalid_slug'],
+    [{ name: 'x', slug: 'ü' }, 'invalid_slug'],
+    [{ name: 'x', slug: 'x'.repeat(81) }, 'invalid_slug'],
+    [{ name: 'x'.repeat(256), slug: 'x' }, 'invalid_name'],
+    [{ name: 'x\0', slug: 'x' }, 'invalid_name'],
+    [{ name: ['x'], slug: 'x' }, 'invalid_name'],
   ])('refuses %j', async (body, type) => {
     const { body: answer } = await (await app.as('ann')).post('/me/organizations').send(body).expect(400);
     expect(answer).toEqual(typed(type));
+  });
+
+  it.each(['7', 'a-b--c', 'x'.repeat(80)])('takes the slug %j', async (good) => {
+    const { body } = await (
+      await app.as('ann')
+    )
+      .post('/me/organizations')
+      .send({ name: '👩‍👩‍👧'.repeat(51), slug: good, kind: 'personal', role: 'member', id: 1 })
+      .expect(201);
+    expect(body).toMatchObject({ slug: good, kind: 'team', role: 'admin', member_count: 1 });
   });
 
   it('refuses a slug that somebody has', async () => {
@@ -66,6 +88,23 @@ describe('creating', () => {
   });
 });
 
+describe('the list', () => {
+  it('has what the caller belongs to, in order of id, with the caller’s role', async () => {
+    await (await app.as('lou')).get('/me/organizations').expect(200);
+    const [theirs, other] = [await teamOwner(app), await teamOwner(app)];
+    const lou = await join(app, other, 'lou', 'admin');
+    await join(app, theirs, 'lou', 'member');
+    const { body } = await lou.get('/me/organizations').expect(200);
+    expect(body.organizations).toMatchObject([
+      { kind: 'personal', name: 'Personal', slug: null, role: 'admin', member_count: 1 },
+      { id: theirs.organizationId, role: 'member', member_count: 2 },
+      { id: other.organizationId, role: 'admin', member_count: 2 },
+    ]);
+    await lou.get(theirs.base).expect(200, body.organizations[1]);
+    await theirs.admin.get(theirs.base).expect(200, { ...body.organizations[1], role: 'admin' });
+  });
+});
+
 describe('renaming', () => {
   it('changes the name and nothing else', async () => {
     const team = await teamOwner(app);
@@ -76,17 +115,28 @@ describe('renaming', () => {
       .expect(200);
     expect(after).toEqual({ ...before, name: 'New', updated_at: after.updated_at });
     expect(after.updated_at > before.updated_at).toBe(true);
-    await team.admin.put(team.base).send({}).expect(200);
+    await team.admin.put(team.base).send({ name: null, slug: null }).expect(200);
+    expect((await team.admin.get(team.base)).body.name).toBe('New');
+  });
+
+  it('is for admins', async () => {
+    const team = await teamOwner(app);
+    const member = await join(app, team, 'mel', 'member');
+    const { body } = await member.put(team.base).send('not JSON').expect(403);
+    expect(body).toEqual({ error: { message: 'only admins can rename the organization' } });
   });
 
   it.each([
     [{ slug: 'another' }, 'invalid_slug'],
     [{ slug: 'Not A Slug' }, 'invalid_slug'],
     [{ slug: 7 }, 'invalid_slug'],
+    [{ name: 'New', slug: '' }, 'invalid_slug'],
     [{ name: '' }, 'invalid_name'],
   ])('refuses %j', async (body, type) => {
     const team = await teamOwner(app);
+    const { body: before } = await team.admin.get(team.base);
     expect((await team.admin.put(team.base).send(body).expect(400)).body).toEqual(typed(type));
+    await team.admin.get(team.base).expect(200, before);
   });
 });
 
@@ -102,6 +152,19 @@ describe('a personal organization', () => {
     const own = { email: `${person.user}@example.com`, role: 'member' };
     expect((await person.admin.post(`${url}/invite`).send(own).expect(409)).body).toEqual(refused);
     expect((await person.admin.get(`${url}/members`).expect(200)).body.members).toHaveLength(1);
+    await person.admin.get('/me/projects').expect(200, { projects: [] });
+  });
+
+  it('refuses what it would refuse to anybody before it says so', async () => {
+    const person = await personalOwner(app);
+    const url = `/me/organizations/${person.organizationId}`;
+    expect((await person.admin.put(url).send({ name: '' }).expect(400)).body).toEqual(typed('invalid_name'));
+    expect((await person.admin.put(url).send({ slug: 'x' }).expect(400)).body).toEqual(typed('invalid_slug'));
+    await person.admin.post(`${url}/invite`).send({ email: 'x', role: 'admin' }).expect(400);
+    await person.admin.delete(`${url}/members/nobody`).expect(404, { error: { message: 'not found' } });
+    await person.admin.put(`${url}/members/me`).send({ role: 'admin' }).expect(200);
+    const demoted = await person.admin.put(`${url}/members/me`).send({ role: 'member' }).expect(409);
+    expect(demoted.body).toEqual(typed('last_admin'));
   });
 
   it("has its user's projects at both addresses", async () => {
@@ -114,23 +177,70 @@ describe('a personal organization', () => {
 });
 
 describe('deleting', () => {
+  const TABLES = ['projects', 'documents', 'upstreams', 'memberships', 'invitations', 'audit_events'];
+
   it('takes everything along, and the bodies', async () => {
-    const team = await teamOwner(app);
-    const member = await join(app, team, 'mel', 'member');
-    const { body: project } = await team.admin.post(`${team.base}/projects`).send({ name: 'p' });
-    const documents = `${team.base}/projects/${project.id}/documents`;
-    const { body: document } = await team.admin.post(documents).send({ title: 't', slug: 's', content: 'c' });
-    await member.delete(team.base).expect(403);
+    const [team, other] = [await teamOwner(app), await teamOwner(app)];
+    const member = await join(app, team, 'del', 'member');
+    const [document] = [await createDocument(team), await createDocument(other)];
+    const upstream = { name: 'u', base_url: 'https://1.1.1.1/v1', api_key: 'sk-of-the-upstream' };
+    await team.admin.post(`${team.base}/upstreams`).send(upstream).expect(201);
+    await invite(team, 'pending@example.com');
+    for (const table of TABLES) expect([table, await rowsOf(table, team)]).not.toEqual([table, 0]);
+    await team.admin.put(document).send({ content: 'changed' }).expect(200);
+    await member
+      .delete(team.base)
+      .expect(403, { error: { message: 'only admins can delete the organization' } });
     await team.admin.delete(team.base).expect(200, { status: 'deleted', revoked_keys: 0 });
     for (const agent of [team.admin, member]) {
-      await agent.get(team.base).expect(404, { error: { message: 'organization not found' } });
-      await agent.get(`${documents}/${document.id}`).expect(404);
+      for (const path of [team.base, document, `${team.base}/members`, `${team.base}/invitations`]) {
+        await agent.get(path).expect(404, { error: { message: 'organization not found' } });
+      }
+      await agent.delete(team.base).expect(404);
+      const { body } = await agent.get('/me/organizations').expect(200);
+      expect(body.organizations.map(({ kind }: { kind: string }) => kind)).toEqual(['personal']);
     }
-    expect(await readdir(joinPath(app.dataDir, 'objects', 'documents'))).not.toContain(String(document.id));
-    const id = team.organizationId;
-    for (const table of ['projects', 'documents', 'memberships', 'audit_events']) {
-      expect(await app.database.query(`SELECT 1 FROM ${table} WHERE organization_id = $1`, [id])).toEqual([]);
+    for (const table of TABLES) {
+      expect([table, await rowsOf(table, team)]).toEqual([table, 0]);
     }
+    const [notes] = await app.database.query<{ n: number }>(
+      'SELECT count(*)::int AS n FROM object_deletions',
+    );
+    expect(notes!.n).toBe(0);
+    expect(await bodies()).not.toContain(idOf(document));
+  });
+
+  it('touches nothing of anybody else', async () => {
+    const [team, other] = [await teamOwner(app), await teamOwner(app)];
+    const nat = await join(app, team, 'nat', 'admin');
+    await join(app, other, 'nat', 'admin');
+    await nat.post('/me/projects').send({ name: 'Mine' }).expect(201);
+    const document = await createDocument(other);
+    const before = [
+      await nat.get(document),
+      await nat.get('/me/projects'),
+      await nat.get(`${other.base}/audit`),
+    ];
+    await nat.delete(team.base).expect(200);
+    const after = [
+      await nat.get(document),
+      await nat.get('/me/projects'),
+      await nat.get(`${other.base}/audit`),
+    ];
+    expect(after.map(({ body }) => body)).toEqual(before.map(({ body }) => body));
+    expect(await bodies()).toContain(idOf(document));
+  });
+
+  it('revokes the keys of all members, and counts those that were not revoked already', async () => {
+    const team = await teamOwner(app);
+    const member = await join(app, team, 'kay', 'member');
+    const { body: gone } = await team.admin.post(`${team.base}/keys`).expect(201);
+    await team.admin.delete(`${team.base}/keys/${gone.id}`).expect(204);
+    for (const agent of [team.admin, member, member]) await agent.post(`${team.base}/keys`).expect(201);
+    await team.admin.delete(team.base).set('X-Confirm-Slug', 'wrong').expect(409);
+    expect((await member.get('/me/keys')).body.keys).toHaveLength(2);
+    await team.admin.delete(team.base).expect(200, { status: 'deleted', revoked_keys: 3 });
+    expect((await member.get('/me/keys')).body.keys).toEqual([]);
   });
 
   it.each([
@@ -142,6 +252,7 @@ describe('deleting', () => {
     const { body } = await team.admin.delete(team.base).set('X-Confirm-Slug', confirmation).expect(status);
     expect(body).toEqual(typed('slug_mismatch'));
     await team.admin.get(team.base).expect(200);
+    await createDocument(team);
   });
 
   it('is confirmed by the slug, or by nothing at all', async () => {
@@ -154,24 +265,46 @@ describe('deleting', () => {
   it('reserves the slug for whoever performed the latest deletion', async () => {
     const [ann, bob, eve] = [await app.as('ann'), await app.as('bob'), await app.as('eve')];
     const reserved = slug();
-    const create = (agent: typeof ann) =>
-      agent.post('/me/organizations').send({ name: 'Again', slug: reserved });
-    const { body: first } = await create(ann).expect(201);
-    await ann.delete(`/me/organizations/${first.id}`).expect(200);
-    for (const agent of [bob, eve])
-      expect((await create(agent).expect(409)).body).toEqual(typed('slug_taken'));
-    const { body: second } = await create(ann).expect(201);
-    const team = {
-      base: `/me/organizations/${second.id}`,
-      organizationId: second.id,
-      user: 'ann',
-      admin: ann,
+    const create = (agent: Agent) => agent.post('/me/organizations').send({ name: 'Again', slug: reserved });
+    const refuses = async (...agents: Agent[]) => {
+      for (const agent of agents) expect((await create(agent).expect(409)).body).toEqual(typed('slug_taken'));
     };
-    await join(app, team, 'bob', 'admin');
-    await bob.delete(team.base).expect(200);
-    await create(ann).expect(409);
-    await create(eve).expect(409);
-    await create(bob).expect(201);
+    const createdBy = async (admin: Agent) => {
+      const { body } = await create(admin).expect(201);
+      return { base: `/me/organizations/${body.id}`, organizationId: body.id, user: '', admin };
+    };
+    const first = await createdBy(ann);
+    await refuses(ann, bob);
+    await ann.delete(first.base).expect(200);
+    await refuses(bob, eve);
+
+    const second = await createdBy(ann);
+    await join(app, second, 'bob', 'admin');
+    await bob.delete(second.base).set('X-Confirm-Slug', 'something else').expect(409);
+    await bob.delete(second.base).expect(200);
+    await refuses(ann, eve);
+
+    const third = await createdBy(bob);
+    await join(app, third, 'eve', 'admin');
+    await join(app, third, 'ann', 'admin');
+    await ann.delete(`${third.base}/members/bob`).expect(200);
+    await eve.delete(third.base).expect(200);
+    await refuses(ann, bob);
+    await createdBy(eve);
+  });
+
+  it('keeps a slug reserved when its admin comes back under another address', async () => {
+    const reserved = slug();
+    const { body } = await (
+      await app.as('ida')
+    )
+      .post('/me/organizations')
+      .send({ name: 'a', slug: reserved });
+    await (await app.as('ida')).delete(`/me/organizations/${body.id}`).expect(200);
+    const thief = await app.as('thief', { email: 'ida@example.com' });
+    await thief.post('/me/organizations').send({ name: 'b', slug: reserved }).expect(409);
+    const moved = await app.as('ida', { email: 'ida@new.example.com' });
+    await moved.post('/me/organizations').send({ name: 'b', slug: reserved }).expect(201);
   });
 });
 
@@ -183,88 +316,41 @@ it('an organization that is not the caller’s looks like one that does not exis
     ['put', ''],
     ['delete', ''],
     ['get', '/members'],
+    ['put', '/members/me'],
+    ['delete', '/members/me'],
     ['get', '/projects'],
+    ['get', '/projects/1/documents/1'],
     ['post', '/invite'],
+    ['get', '/invitations'],
+    ['post', '/invitations/1/resend'],
     ['get', '/audit'],
     ['get', '/keys'],
+    ['post', '/keys'],
   ] as const) {
     const [there, nowhere] = await Promise.all(
       [team.base, '/me/organizations/999999'].map((base) => stranger[method](base + path).expect(404)),
     );
-    const strip = ({ date: _d, 'x-request-id': _x, ...headers }: Record<string, unknown>) => headers;
     expect(there!.body).toEqual(nowhere!.body);
-    expect(strip(there!.headers)).toEqual(strip(nowhere!.headers));
+    expect(comparable(there!.headers)).toEqual(comparable(nowhere!.headers));
   }
 });
 
-describe('members', () => {
-  it('are listed in the order they joined, for every member', async () => {
-    const team = await teamOwner(app);
-    const zoe = await join(app, team, 'zoe', 'member');
-    await join(app, team, 'amy', 'admin');
-    const { body } = await zoe.get(`${team.base}/members`).expect(200);
-    expect(body.members.map(({ user_id, role }: Record<string, string>) => [user_id, role])).toEqual([
-      [team.user, 'admin'],
-      ['zoe', 'member'],
-      ['amy', 'admin'],
-    ]);
-    expect(body.members[1]).toEqual({
-      user_id: 'zoe',
-      email: 'zoe@example.com',
-      role: 'member',
-      joined_at: expect.stringMatching(ISO_TIME),
-    });
-    expect((await zoe.get(team.base)).body.member_count).toBe(3);
-  });
+function comparable({ date: _date, 'x-request-id': _id, ...headers }: Record<string, unknown>) {
+  return headers;
+}
 
-  it('change roles by admins, and an admin always remains', async () => {
-    const team = await teamOwner(app);
-    const pat = await join(app, team, 'pat', 'member');
-    const url = (user: string) => `${team.base}/members/${user}`;
-    await pat.put(url('pat')).send({ role: 'admin' }).expect(403);
-    const { body } = await team.admin.put(url('pat')).send({ role: 'admin' }).expect(200);
-    expect(body).toMatchObject({ user_id: 'pat', role: 'admin' });
-    await team.admin.put(url('me')).send({ role: 'member' }).expect(200);
-    await team.admin.put(url('pat')).send({ role: 'member' }).expect(403);
-    for (const answer of [
-      pat.put(url('me')).send({ role: 'member' }),
-      pat.delete(url('me')),
-      pat.delete(url('pat')),
-    ]) {
-      expect((await answer.expect(409)).body).toEqual(typed('last_admin'));
-    }
-    await pat.put(url('me')).send({ role: 'admin' }).expect(200);
-    await pat
-      .put(url('nobody'))
-      .send({ role: 'admin' })
-      .expect(404, { error: { message: 'not found' } });
-    for (const role of ['owner', '', null, 7, undefined]) {
-      expect((await pat.put(url('pat')).send({ role }).expect(400)).body).toEqual(typed('invalid_role'));
-    }
-  });
+/** @returns its address */
+async function createDocument({ admin, base }: TestOwner): Promise<string> {
+  const { body: project } = await admin.post(`${base}/projects`).send({ name: `project ${++count}` });
+  const documents = `${base}/projects/${project.id}/documents`;
+  const { body } = await admin.post(documents).send({ title: 't', slug: 's', content: 'c' }).expect(201);
+  return `${documents}/${body.id}`;
+}
 
-  it('leave by themselves and are removed by admins, and are out at once', async () => {
-    const team = await teamOwner(app);
-    const [kim, lee, max] = await Promise.all(
-      ['kim', 'lee', 'max'].map((user) => join(app, team, user, 'member')),
-    );
-    const { body } = await kim!.delete(`${team.base}/members/lee`).expect(403);
-    expect(body.error.message).toBe('only admins can remove members');
-    await kim!.delete(`${team.base}/members/nobody`).expect(403);
-    await team.admin.delete(`${team.base}/members/nobody`).expect(404);
-    await kim!.delete(`${team.base}/members/me`).expect(200, { status: 'removed', revoked_keys: 0 });
-    await lee!.delete(`${team.base}/members/lee`).expect(200);
-    await team.admin.delete(`${team.base}/members/max`).expect(200);
-    for (const agent of [kim!, lee!, max!]) await agent.get(`${team.base}/members`).expect(404);
-    expect((await team.admin.get(team.base)).body.member_count).toBe(1);
-  });
+const idOf = (address: string) => address.slice(address.lastIndexOf('/') + 1);
+const bodies = () => readdir(joinPath(app.dataDir, 'objects', 'documents'));
 
-  it('may have ids that need encoding', async () => {
-    const team = await teamOwner(app);
-    const user = 'auth0|5f/7@x%2F';
-    await join(app, team, user, 'member');
-    const url = `${team.base}/members/${encodeURIComponent(user)}`;
-    expect((await team.admin.put(url).send({ role: 'admin' }).expect(200)).body.user_id).toBe(user);
-    await team.admin.delete(url).expect(200);
-  });
-});
+async function rowsOf(table: string, { organizationId }: TestOwner): Promise<number> {
+  const text = `SELECT count(*)::int AS n FROM ${table} WHERE organization_id = $1`;
+  return (await app.database.query<{ n: number }>(text, [organizationId]))[0]!.n;
+}

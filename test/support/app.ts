@@ -3,12 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { JWTPayload } from 'jose';
 import supertest from 'supertest';
 import { parseSettings } from '../../src/config/parse-settings.js';
 import { setupApp } from '../../src/setup-app.js';
 import { createDatabase } from './database.js';
 import type { TestDatabase } from './database.js';
 import { SESSION_SECRET, sessionFor } from './sessions.js';
+
+/** Sends requests to one service, all with the same credentials. */
+export type Agent = ReturnType<typeof supertest.agent>;
 
 /** The service on a database and a data folder of its own, listening on a free port. */
 export interface TestApp {
@@ -18,9 +22,9 @@ export interface TestApp {
   /** `http://127.0.0.1:port` */
   readonly url: string;
   /** Requests without a session. */
-  readonly anonymous: ReturnType<typeof supertest.agent>;
-  /** Requests of a user, who is made on first use. */
-  as(user: string): Promise<ReturnType<typeof supertest.agent>>;
+  readonly anonymous: Agent;
+  /** Requests of a user, who is made on first use; `claims` of the session beside the usual ones. */
+  as(user: string, claims?: JWTPayload): Promise<Agent>;
   close(): Promise<void>;
 }
 
@@ -47,7 +51,8 @@ export async function startApp(
     dataDir,
     url,
     anonymous: supertest.agent(url),
-    as: async (user) => supertest.agent(url).set('Authorization', `Bearer ${await sessionFor(user)}`),
+    as: async (user, claims) =>
+      supertest.agent(url).set('Authorization', `Bearer ${await sessionFor(user, claims)}`),
     close: async () => {
       server.closeAllConnections();
       await app.close();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { eventually } from './eventually.js';
 
 /** A database of its own, with the schema and nothing in it. */
 export interface TestDatabase {
@@ -36,6 +37,34 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
       await administer(`DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
+}
+
+/** Every row of every table as text: to look for what must not be there. */
+export async function dump({ query }: TestDatabase): Promise<string> {
+  const tables = await query<{ name: string }>(
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`,
+  );
+  const texts = await Promise.all(
+    tables.map(({ name }) => query<{ row: string }>(`SELECT to_jsonb(t)::text AS row FROM ${name} t`)),
+  );
+  return texts.flatMap((rows) => rows.map(({ row }) => row)).join('\n');
+}
+
+/** A connection of a test's own, to hold locks with. */
+export async function connect({ url }: TestDatabase): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, options: '-c timezone=UTC' });
+  await client.connect();
+  return client;
+}
+
+/** Resolves when this many statements wait for a lock. */
+export function lockedOut({ query }: TestDatabase, count: number): Promise<void> {
+  return eventually(async () => {
+    const rows = await query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    if (rows.length < count) throw new Error(`${rows.length} of ${count} statements wait for a lock`);
+  });
 }
 
 async function administer(statement: string): Promise<void> {

@@ -1,6 +1,7 @@
-import type supertest from 'supertest';
-import type { TestApp } from './app.js';
+import type { Agent, TestApp } from './app.js';
 import { emailOf } from './sessions.js';
+
+type Role = 'admin' | 'member';
 
 /** An owner at its address: what holds for projects and documents holds for both kinds alike. */
 export interface TestOwner {
@@ -9,7 +10,7 @@ export interface TestOwner {
   readonly organizationId: number;
   /** Who may do everything there, ... */
   readonly user: string;
-  readonly admin: ReturnType<typeof supertest.agent>;
+  readonly admin: Agent;
 }
 
 let count = 0;
@@ -28,24 +29,37 @@ export async function personalOwner(app: TestApp): Promise<TestOwner> {
 
 /** A team of its own with an admin of its own. */
 export async function teamOwner(app: TestApp): Promise<TestOwner> {
-  const user = `founder-${++count}`;
+  const number = ++count;
+  const user = `founder-${number}`;
   const admin = await app.as(user);
   const { body } = await admin
     .post('/me/organizations')
-    .send({ name: 'Acme', slug: `acme-${count}` })
+    .send({ name: 'Acme', slug: `acme-${number}` })
     .expect(201);
   return { base: `/me/organizations/${body.id}`, organizationId: body.id, user, admin };
 }
 
-/** Lets somebody join a team by invitation. */
-export async function join(app: TestApp, team: TestOwner, user: string, role: 'admin' | 'member') {
+/** Adds somebody to a team. */
+export async function join(app: TestApp, team: TestOwner, user: string, role: Role): Promise<Agent> {
   const agent = await app.as(user);
-  const { body } = await team.admin
-    .post(`${team.base}/invite`)
-    .send({ email: emailOf(user), role })
-    .expect(201);
-  await agent.post('/me/invitations/accept').send({ token: body.token }).expect(200);
+  const { token } = await invite(team, emailOf(user), role);
+  await agent.post('/me/invitations/accept').send({ token }).expect(200);
   return agent;
+}
+
+interface NewInvitation {
+  readonly id: number;
+  readonly email: string;
+  readonly email_delivery: string;
+  readonly expires_at: string;
+  readonly token: string;
+  readonly join_url: string;
+}
+
+/** An invitation as its answer has it, with its token. */
+export async function invite(team: TestOwner, email: string, role: Role = 'member'): Promise<NewInvitation> {
+  const { body } = await team.admin.post(`${team.base}/invite`).send({ email, role }).expect(201);
+  return body as NewInvitation;
 }
 
 /** For `describe.each`. */

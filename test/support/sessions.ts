@@ -5,9 +5,9 @@ import type { JWTPayload } from 'jose';
 /** The HS256 secret of the service under test. */
 export const SESSION_SECRET = 'a secret of at least thirty-two bytes for the tests';
 
-/** The address of a user of the tests. */
+/** The address of a user of the tests; ids may hold what addresses may not. */
 export function emailOf(sub: string): string {
-  return `${sub.replace(/[^a-z0-9-]/gi, '.')}@example.com`;
+  return `${sub.replace(/[^\w.+-]/g, '-')}@example.com`;
 }
 
 /** A session as the identity provider would issue it; `claims` are added to or replace the usual ones. */
