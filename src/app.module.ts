@@ -17,6 +17,7 @@ import { KeysModule } from './keys/keys.module.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
 import { OwnerScopeGuard } from './organizations/owner-scope.guard.js';
 import { ProjectsModule } from './projects/projects.module.js';
+import { ProxyModule } from './proxy/proxy.module.js';
 import { UnknownRouteModule } from './unknown-route.module.js';
 import { UpstreamsModule } from './upstreams/upstreams.module.js';
 
@@ -45,6 +46,7 @@ export class AppModule {
         UpstreamsModule,
         KeysModule,
         DeviceAuthModule,
+        ProxyModule,
         HealthModule,
         ...(settings.developmentSignIn ? [DevSignInModule] : []),
         UnknownRouteModule, // last: it answers everything

@@ -1,5 +1,5 @@
 import { createServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
-import type { ServerOptions } from 'node:http';
+import type { RequestListener, ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
@@ -12,11 +12,25 @@ const HAS_CHEAP_SET_PROTOTYPE = Number(process.versions.node.split('.')[0]) >= 2
 /** Express on an HTTP server of ours: request ids on every answer, also on those that Express never sees. */
 export class HttpServerAdapter extends ExpressAdapter {
   private connections: Connections;
+  private below?: { readonly prefix: string; readonly listener: RequestListener };
+
+  /**
+   * Hands everything below a path to a listener, before Express sees it: no guard, no filter and no request id
+   * of ours is between.
+   * @param prefix without a slash at the end
+   */
+  answerBelow(prefix: string, listener: RequestListener): void {
+    this.below = { prefix, listener };
+  }
 
   override initHttpServer(): void {
     const application = this.getInstance<Express>();
     const server = createServer(serverOptions(application));
     server.on('request', (request, response) => {
+      if (this.below && isBelow(request.url ?? '', this.below.prefix)) {
+        this.below.listener(request, response);
+        return;
+      }
       assignRequestId(request, response);
       request.url = withDecodablePath(request.url ?? '/');
       application(request, response);
@@ -50,6 +64,12 @@ function serverOptions(application: Express): ServerOptions {
 /** Express's prototypes inherit from Node's, so that nothing is lost by putting them between. */
 function inheriting<T extends object>(prototype: object, base: T): T {
   return Object.setPrototypeOf(prototype, base) as T;
+}
+
+function isBelow(url: string, prefix: string): boolean {
+  if (!url.startsWith(prefix)) return false;
+  const next = url[prefix.length];
+  return next === undefined || next === '/' || next === '?';
 }
 
 /** A percent sign that does not begin an encoded byte stands for itself, so that no path fails to be routed. */

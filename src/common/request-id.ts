@@ -4,10 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const HEADER = 'X-Request-Id';
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Gives the response its `X-Request-Id`: the request's own where that is well-formed, a new one otherwise. */
+/** Gives the response its `X-Request-Id`. */
 export function assignRequestId(request: IncomingMessage, response: ServerResponse): void {
-  const given = request.headers['x-request-id'];
-  response.setHeader(HEADER, typeof given === 'string' && ACCEPTABLE.test(given) ? given : newRequestId());
+  response.setHeader(HEADER, requestIdFor(request));
+}
+
+/** The request's own id where that is well-formed, a new one otherwise. */
+export function requestIdFor({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && ACCEPTABLE.test(given) ? given : newRequestId();
 }
 
 export function newRequestId(): string {

@@ -1,0 +1,177 @@
+import { MalformedAnswer, parseHead } from './answer-head.js';
+import type { AnswerHead } from './answer-head.js';
+
+/** What becomes of the bytes of an answer. */
+export interface AnswerSink {
+  /** The head of the answer itself; informational ones are not told. */
+  head(head: AnswerHead): void;
+  data(chunk: Buffer): void;
+  end(): void;
+}
+
+const HEAD_LIMIT_BYTES = 65_536;
+const SIZE_LINE_LIMIT_BYTES = 4_096;
+const CRLF_CRLF = Buffer.from('\r\n\r\n');
+const LF = 10;
+const EMPTY: Buffer = Buffer.alloc(0);
+
+const enum Expects {
+  nothing,
+  head,
+  counted,
+  untilClose,
+  chunkSize,
+  chunk,
+  chunkEnd,
+  trailers,
+}
+
+/**
+ * Reads one answer after the other from the bytes of a connection (RFC 9112). Bodies are handed on in the
+ * pieces in which they come. Strict: what could be read in two ways is malformed.
+ */
+export class AnswerReader {
+  private expects = Expects.nothing;
+  private bodiless = false;
+  /** Of the body, or of its current chunk. */
+  private bytesLeft = 0;
+  /** The beginning of a head, size line or trailer whose end has not come. */
+  private begun = EMPTY;
+
+  constructor(private readonly sink: AnswerSink) {}
+
+  /** Whether a byte of an answer has come that is not complete. */
+  get inAnswer(): boolean {
+    return this.expects > Expects.head || this.begun.length > 0;
+  }
+
+  /** The next answer is to a request with this method. */
+  begin(method: string): void {
+    this.expects = Expects.head;
+    this.bodiless = method === 'HEAD';
+    this.begun = EMPTY;
+  }
+
+  /** @throws MalformedAnswer, also for bytes that nobody asked for */
+  feed(bytes: Buffer): void {
+    let rest = this.begun.length > 0 ? Buffer.concat([this.begun, bytes]) : bytes;
+    this.begun = EMPTY;
+    while (rest.length > 0) {
+      if (this.expects === Expects.nothing) throw new MalformedAnswer();
+      const used = this.step(rest);
+      if (used < 0) {
+        this.begun = rest;
+        return;
+      }
+      rest = used === rest.length ? EMPTY : rest.subarray(used);
+    }
+  }
+
+  /** The connection has ended. @returns whether that completes the answer */
+  close(): boolean {
+    if (this.expects !== Expects.untilClose) return false;
+    this.complete();
+    return true;
+  }
+
+  /** @returns how many bytes were used; -1 when more are needed */
+  private step(bytes: Buffer): number {
+    switch (this.expects) {
+      case Expects.head:
+        return this.readHead(bytes);
+      case Expects.counted:
+      case Expects.chunk:
+        return this.readCounted(bytes);
+      case Expects.untilClose:
+        this.sink.data(bytes);
+        return bytes.length;
+      case Expects.chunkSize:
+        return this.readChunkSize(bytes);
+      case Expects.chunkEnd:
+        return this.readChunkEnd(bytes);
+      default:
+        return this.readTrailer(bytes);
+    }
+  }
+
+  private readHead(bytes: Buffer): number {
+    const end = bytes.indexOf(CRLF_CRLF);
+    if (end > HEAD_LIMIT_BYTES || (end < 0 && bytes.length > HEAD_LIMIT_BYTES)) throw new MalformedAnswer();
+    if (end < 0) return -1;
+    const head = parseHead(bytes.toString('latin1', 0, end), this.bodiless);
+    if (head.status === 101) throw new MalformedAnswer(); // nobody asked for another protocol
+    if (head.status >= 200) this.beginBody(head);
+    return end + CRLF_CRLF.length;
+  }
+
+  private beginBody(head: AnswerHead): void {
+    const { framing } = head;
+    if (framing === 'chunked') this.expects = Expects.chunkSize;
+    else if (framing === 'close') this.expects = Expects.untilClose;
+    else {
+      this.expects = Expects.counted;
+      this.bytesLeft = framing;
+    }
+    this.sink.head(head);
+    if (framing === 0) this.complete();
+  }
+
+  private readCounted(bytes: Buffer): number {
+    const data = bytes.length > this.bytesLeft ? bytes.subarray(0, this.bytesLeft) : bytes;
+    this.bytesLeft -= data.length;
+    const isComplete = this.bytesLeft === 0;
+    const isChunk = this.expects === Expects.chunk;
+    if (isComplete && isChunk) this.expects = Expects.chunkEnd;
+    this.sink.data(data);
+    if (isComplete && !isChunk) this.complete();
+    return data.length;
+  }
+
+  private readChunkSize(bytes: Buffer): number {
+    const end = lineEnd(bytes);
+    if (end < 0) return -1;
+    const size = chunkSize(bytes, end - 1);
+    this.bytesLeft = size;
+    this.expects = size === 0 ? Expects.trailers : Expects.chunk;
+    return end + 1;
+  }
+
+  private readChunkEnd(bytes: Buffer): number {
+    if (bytes.length < 2) return -1;
+    if (bytes[0] !== 13 || bytes[1] !== LF) throw new MalformedAnswer();
+    this.expects = Expects.chunkSize;
+    return 2;
+  }
+
+  /** Trailers are dropped: they belong to the connection to the upstream. */
+  private readTrailer(bytes: Buffer): number {
+    const end = lineEnd(bytes);
+    if (end < 0) return -1;
+    if (end === 1) this.complete();
+    return end + 1;
+  }
+
+  private complete(): void {
+    this.expects = Expects.nothing;
+    this.sink.end();
+  }
+}
+
+/** Where the line feed of the first line is; -1 when it has not come. */
+function lineEnd(bytes: Buffer): number {
+  const end = bytes.indexOf(LF);
+  if (end > SIZE_LINE_LIMIT_BYTES || (end < 0 && bytes.length > SIZE_LINE_LIMIT_BYTES)) {
+    throw new MalformedAnswer();
+  }
+  if (end === 0 || (end > 0 && bytes[end - 1] !== 13)) throw new MalformedAnswer();
+  return end;
+}
+
+const CHUNK_SIZE = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i;
+
+/** The size at the beginning of a line; extensions are ignored. */
+function chunkSize(bytes: Buffer, end: number): number {
+  const match = CHUNK_SIZE.exec(bytes.toString('latin1', 0, end));
+  if (!match) throw new MalformedAnswer();
+  return Number.parseInt(match[1]!, 16);
+}

@@ -1,0 +1,202 @@
+import type { AnswerHead } from './answer-head.js';
+import { firstEvent } from './first-event.js';
+import { isServerError } from './stream-events.js';
+import type { Target } from './target.js';
+import type { AnswerListener, FailureKind, WireRequest } from './upstream-connection.js';
+import type { Transfer, UpstreamConnections } from './upstream-connections.js';
+
+/** How much of an answer that may yet be needed is kept while other upstreams are tried. */
+const HELD_LIMIT_BYTES = 65_536;
+
+/** Why an answer was not good enough. */
+export type AttemptError = FailureKind | 'status' | 'redirect' | 'stream_error';
+
+/** How long an upstream may take, in milliseconds. */
+export interface Deadlines {
+  readonly firstByteMs: number;
+  /** Of silence within the answer. */
+  readonly idleMs: number;
+}
+
+/** Who gets an answer that is passed on. */
+export interface AnswerTaker {
+  head(head: AnswerHead): void;
+  data(chunk: Buffer): void;
+  /** What has come was told, and more is to come. */
+  settled(): void;
+  end(): void;
+  /** The answer broke off. */
+  cut(): void;
+}
+
+/** What is decided of an attempt: once, one of the two. */
+export interface AttemptEvents {
+  /** The answer is good: nothing has been told of it yet. */
+  accepted(attempt: Attempt): void;
+  /** There is no answer, or one that another upstream may better. */
+  rejected(attempt: Attempt): void;
+}
+
+/** One upstream's turn at a request, from sending it to the end of its answer. */
+export class Attempt implements AnswerListener {
+  /** Of the answer, when there was one. */
+  status: number | null = null;
+  error: AttemptError | null = null;
+  /** Until the verdict, in milliseconds. */
+  ms = 0;
+  /** Of an answer that can be passed on. */
+  answer?: AnswerHead;
+  private taker?: AnswerTaker;
+  private held: Buffer[] = [];
+  private heldBytes = 0;
+  private state: 'waiting' | 'undecided' | 'decided' | 'ended' | 'cut' = 'waiting';
+  private transfer: Transfer;
+  private timer: NodeJS.Timeout;
+  private isIdleTimer = false;
+  private isPaused = false;
+  private isFresh = false;
+  private readonly beganAt = performance.now();
+
+  constructor(
+    readonly target: Target,
+    private readonly request: WireRequest,
+    private readonly deadlines: Deadlines,
+    private readonly connections: UpstreamConnections,
+    private readonly events: AttemptEvents,
+  ) {}
+
+  start(): void {
+    this.timer = setTimeout(() => this.timedOut(), this.deadlines.firstByteMs);
+    this.transfer = this.connections.send(this.target.origin, this.request, this, this.isFresh);
+  }
+
+  /** Passes the answer on: what has come of it, and what comes. */
+  passTo(taker: AnswerTaker): void {
+    this.taker = taker;
+    taker.head(this.answer!);
+    for (const chunk of this.held) taker.data(chunk);
+    this.held = [];
+    if (this.state === 'ended') taker.end();
+    else if (this.state === 'cut') taker.cut();
+    else this.resume();
+  }
+
+  pause(): void {
+    if (this.isOver()) return;
+    this.isPaused = true;
+    this.transfer.pause();
+  }
+
+  resume(): void {
+    if (this.isOver() || !this.isPaused) return;
+    this.isPaused = false;
+    this.timer.refresh();
+    this.transfer.resume();
+  }
+
+  /** Nothing more is told, nor asked of the upstream. */
+  cancel(): void {
+    clearTimeout(this.timer);
+    if (this.isOver()) return;
+    this.state = 'cut';
+    this.transfer.cancel();
+  }
+
+  head(head: AnswerHead): void {
+    clearTimeout(this.timer);
+    this.status = head.status;
+    this.answer = head;
+    this.state = 'undecided';
+    if (head.status >= 500) this.reject('status');
+    else if (head.status >= 300 && head.status < 400) this.reject('redirect');
+    else if (!mayBeginWithAnError(head)) this.accept();
+  }
+
+  data(chunk: Buffer): void {
+    if (this.taker) return this.taker.data(chunk);
+    this.held.push(chunk);
+    this.heldBytes += chunk.length;
+    if (this.state === 'undecided') this.judge();
+    else if (this.heldBytes > HELD_LIMIT_BYTES) this.pause();
+  }
+
+  settled(): void {
+    if (this.isIdleTimer) this.timer.refresh();
+    else if (this.state !== 'waiting') {
+      this.isIdleTimer = true;
+      this.timer = setTimeout(() => this.timedOut(), this.deadlines.idleMs);
+    }
+    this.taker?.settled();
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    if (this.state === 'undecided') this.accept();
+    this.state = 'ended';
+    this.taker?.end();
+  }
+
+  failed(kind: FailureKind, stale: boolean): void {
+    clearTimeout(this.timer);
+    if (stale && !this.isFresh) {
+      this.isFresh = true;
+      this.start();
+    } else this.breakOff(kind);
+  }
+
+  private timedOut(): void {
+    if (this.isPaused) {
+      this.timer.refresh(); // the silence is ours
+      return;
+    }
+    this.transfer.cancel();
+    this.breakOff('timeout');
+  }
+
+  /** An answer of which nothing was passed on is none; the rest of one that was is missing. */
+  private breakOff(kind: FailureKind): void {
+    const { state } = this;
+    this.state = 'cut';
+    if (this.taker) this.taker.cut();
+    else if (state !== 'decided') {
+      this.answer = undefined;
+      this.reject(kind);
+    }
+  }
+
+  private judge(): void {
+    const event = firstEvent(this.held.length === 1 ? this.held[0]! : Buffer.concat(this.held));
+    if (!event) return;
+    if (isServerError(event.name, event.data)) this.reject('stream_error');
+    else this.accept();
+  }
+
+  private accept(): void {
+    this.decide(null);
+    this.events.accepted(this);
+  }
+
+  private reject(error: AttemptError): void {
+    this.decide(error);
+    this.events.rejected(this);
+  }
+
+  private decide(error: AttemptError | null): void {
+    if (this.state === 'undecided') this.state = 'decided';
+    this.error = error;
+    this.ms = performance.now() - this.beganAt;
+  }
+
+  private isOver(): boolean {
+    return this.state === 'ended' || this.state === 'cut';
+  }
+}
+
+/** A successful event stream may yet say that the provider is overloaded. */
+function mayBeginWithAnError({ status, contentType, encoded, framing }: AnswerHead): boolean {
+  return isEventStream(contentType) && status < 300 && !encoded && framing !== 0;
+}
+
+export function isEventStream(contentType: string): boolean {
+  return contentType.startsWith('text/event-stream');
+}

@@ -1,0 +1,146 @@
+import type { ServerResponse } from 'node:http';
+import { Attempt } from './attempt.js';
+import type { AttemptEvents, Deadlines } from './attempt.js';
+import type { ProxiedRequest } from './proxied-request.js';
+import { refuse } from './refuse.js';
+import type { ProxyErrorCode } from './proxy-error.js';
+import { Relay } from './relay.js';
+import type { RelayEvents } from './relay.js';
+import { wireRequest } from './target.js';
+import type { Target } from './target.js';
+import type { UpstreamConnections } from './upstream-connections.js';
+import type { UpstreamHealth } from './upstream-health.js';
+import type { Ending } from './usage-of.js';
+
+const CLIENT_GONE_STATUS = 499;
+
+/** What an exchange needs of its surroundings. */
+export interface ExchangeServices {
+  readonly connections: UpstreamConnections;
+  readonly health: UpstreamHealth;
+  readonly deadlines: Deadlines;
+  /** Records how the request ended, and then calls `recorded`. */
+  readonly finish: (ending: Ending, recorded?: () => void) => void;
+}
+
+/**
+ * One request and its answer: the upstreams one after the other, until one has an answer to pass on. From then
+ * on there is no way back to another one.
+ */
+export class Exchange implements AttemptEvents, RelayEvents {
+  private readonly attempts: Attempt[] = [];
+  private readonly relay: Relay;
+  /** The one whose answer is passed on. */
+  private chosen?: Attempt;
+  private isOver = false;
+
+  constructor(
+    private readonly request: ProxiedRequest,
+    private readonly response: ServerResponse,
+    private readonly targets: readonly Target[],
+    private readonly services: ExchangeServices,
+  ) {
+    this.relay = new Relay(request, response, this);
+  }
+
+  start(): void {
+    this.response.once('close', () => this.clientGone());
+    this.tryNext();
+  }
+
+  accepted(attempt: Attempt): void {
+    this.services.health.succeeded(attempt.target.id);
+    this.passOn(attempt);
+  }
+
+  rejected(attempt: Attempt): void {
+    this.services.health.failed(attempt.target.id);
+    if (this.attempts.length < this.targets.length) this.tryNext();
+    else this.passOnTheLastAnswer();
+  }
+
+  pause(): void {
+    this.chosen?.pause();
+  }
+
+  resume(): void {
+    this.chosen?.resume();
+  }
+
+  completed(deliver: () => void): void {
+    this.finish(this.outcomeOf(this.chosen!), deliver, true);
+  }
+
+  interrupted(deliver: () => void): void {
+    this.finish('interrupted', deliver, false);
+  }
+
+  private tryNext(): void {
+    const { method, lines, fields } = this.request;
+    const target = this.targets[this.attempts.length]!;
+    const { connections, deadlines } = this.services;
+    const wire = wireRequest(target, method, lines, fields.body);
+    const attempt = new Attempt(target, wire, deadlines, connections, this);
+    this.attempts.push(attempt);
+    attempt.start();
+  }
+
+  private passOn(attempt: Attempt): void {
+    this.chosen = attempt;
+    for (const other of this.attempts) if (other !== attempt) other.cancel();
+    attempt.passTo(this.relay);
+  }
+
+  /** As it came, whichever upstream gave it; a redirect is not ours to follow, nor the client's. */
+  private passOnTheLastAnswer(): void {
+    const answered = this.attempts.findLast(({ answer }) => answer !== undefined);
+    if (answered && answered.error !== 'redirect') this.passOn(answered);
+    else this.refuse(answered ? 'upstream_error' : this.unreachable());
+  }
+
+  private unreachable(): ProxyErrorCode {
+    return this.attempts.at(-1)!.error === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable';
+  }
+
+  private refuse(code: ProxyErrorCode): void {
+    for (const attempt of this.attempts) attempt.cancel();
+    this.isOver = true;
+    const attempt = this.attempts.at(-1);
+    const { status, send } = refuse(this.response, code, this.request.id);
+    this.services.finish(
+      { status, outcome: 'upstream_error', attempt, attempts: this.attempts, isStream: false },
+      send,
+    );
+  }
+
+  private clientGone(): void {
+    if (this.isOver) return;
+    for (const attempt of this.attempts) attempt.cancel();
+    this.finish('client_gone', undefined, false);
+  }
+
+  private finish(outcome: Ending['outcome'], deliver: (() => void) | undefined, complete: boolean): void {
+    this.isOver = true;
+    const { chosen, attempts, relay } = this;
+    const attempt = chosen ?? attempts.at(-1);
+    const status = outcome === 'client_gone' ? CLIENT_GONE_STATUS : attempt!.status!;
+    const { isEventStream: isStream, meter } = relay;
+    this.services.finish(
+      {
+        status,
+        outcome,
+        attempt,
+        attempts,
+        isStream,
+        reading: meter.read(complete),
+        contentAt: meter.contentAt,
+      },
+      deliver,
+    );
+  }
+
+  private outcomeOf({ status, error }: Attempt): Ending['outcome'] {
+    if (error !== null || status! >= 500) return 'upstream_error';
+    return status! >= 400 ? 'client_error' : 'ok';
+  }
+}

@@ -1,0 +1,121 @@
+/** Where the value of a member stands in the text of an object. */
+export interface MemberSpan {
+  readonly start: number;
+  /** Behind its last byte. */
+  readonly end: number;
+}
+
+/** The text of an object, read only as far as its own members go. */
+export interface ObjectText {
+  /** Behind the opening brace. */
+  readonly contentStart: number;
+  readonly isEmpty: boolean;
+  /** Of a member that is there several times, the last one counts, as everywhere. */
+  readonly members: ReadonlyMap<string, MemberSpan>;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+
+/**
+ * The members of a JSON object, without parsing what is in them: a request holds megabytes of images, of which
+ * nothing is needed but where they end.
+ * @returns undefined where the text is not a JSON object. What is below the members is not checked
+ */
+export function readObject(text: Buffer, from = 0, to = text.length): ObjectText | undefined {
+  const start = skipSpace(text, from, to);
+  if (text[start] !== OPEN_BRACE) return undefined;
+  const members = new Map<string, MemberSpan>();
+  let end = skipSpace(text, start + 1, to);
+  const isEmpty = text[end] === CLOSE_BRACE;
+  if (!isEmpty) {
+    end = start;
+    do end = readMember(text, skipSpace(text, end + 1, to), to, members);
+    while (end > 0 && text[end] === COMMA);
+  }
+  const isWhole = end > 0 && text[end] === CLOSE_BRACE && skipSpace(text, end + 1, to) === to;
+  return isWhole ? { contentStart: start + 1, isEmpty, members } : undefined;
+}
+
+/** @returns where what follows the member stands; -1 when there is no member */
+function readMember(text: Buffer, start: number, to: number, members: Map<string, MemberSpan>): number {
+  const keyEnd = text[start] === QUOTE ? stringEnd(text, start) : -1;
+  if (keyEnd < 0) return -1;
+  const key = parseKey(text, start, keyEnd);
+  const colon = skipSpace(text, keyEnd, to);
+  if (key === undefined || text[colon] !== COLON) return -1;
+  const valueStart = skipSpace(text, colon + 1, to);
+  const valueEnd = skipValue(text, valueStart, to);
+  if (valueEnd <= valueStart || valueEnd > to) return -1;
+  members.set(key, { start: valueStart, end: valueEnd });
+  return skipSpace(text, valueEnd, to);
+}
+
+function parseKey(text: Buffer, start: number, end: number): string | undefined {
+  const raw = text.toString('utf8', start + 1, end - 1);
+  if (!raw.includes('\\')) return raw;
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+function skipSpace(text: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && isSpace(text[at]!)) at++;
+  return at;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** Behind the closing quote of the string that begins at `start`; -1 when there is none. */
+export function stringEnd(text: Buffer, start: number): number {
+  let at = start;
+  for (;;) {
+    at = text.indexOf(QUOTE, at + 1);
+    if (at < 0) return -1;
+    let backslashes = 0;
+    while (text[at - 1 - backslashes] === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+}
+
+/** Behind the value that begins at `start`; -1 when it has no end. */
+export function skipValue(text: Buffer, start: number, to: number): number {
+  const first = text[start];
+  if (first === QUOTE) return stringEnd(text, start);
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) return skipContainer(text, start, to);
+  let at = start;
+  while (at < to && !isDelimiter(text[at]!)) at++;
+  return at;
+}
+
+function isDelimiter(byte: number): boolean {
+  return byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || isSpace(byte);
+}
+
+function skipContainer(text: Buffer, start: number, to: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < to) {
+    const byte = text[at]!;
+    if (byte === QUOTE) {
+      at = stringEnd(text, at);
+      if (at < 0) return -1;
+      continue;
+    }
+    at++;
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return at;
+  }
+  return -1;
+}

@@ -1,0 +1,94 @@
+import { EMPTY, NOTHING_READ } from './meter.js';
+import type { Meter, Reading } from './meter.js';
+import { readObject, skipValue } from './json-members.js';
+import { asObject, tokenCounts } from './token-counts.js';
+
+/** Of answers beyond this, the last part is looked at: usage comes behind the content. */
+const KEPT_BYTES = 4_194_304;
+const USAGE_KEY = Buffer.from('"usage"');
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const QUOTE = 0x22;
+const COLON = 0x3a;
+
+/** Reads the `usage` of an answer that is one JSON object, without parsing what else is in it. */
+export class JsonMeter implements Meter {
+  contentAt?: number;
+  private chunks: Buffer[] = [];
+  private keptBytes = 0;
+
+  pass(chunk: Buffer): Buffer {
+    this.contentAt ??= performance.now();
+    this.chunks.push(chunk);
+    this.keptBytes += chunk.length;
+    while (this.keptBytes - this.chunks[0]!.length > KEPT_BYTES) {
+      this.keptBytes -= this.chunks.shift()!.length;
+    }
+    return chunk;
+  }
+
+  rest(): Buffer {
+    return EMPTY;
+  }
+
+  read(complete: boolean): Reading {
+    if (!complete) return NOTHING_READ;
+    const usage = usageIn(this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks));
+    return usage ? { tokens: tokenCounts(usage), source: 'provider' } : NOTHING_READ;
+  }
+}
+
+/**
+ * The member `usage` of the object that ends with this text. Looks for the key from the end: within strings, its
+ * quotes are escaped, so that it cannot be content, and the brackets behind it tell how deep it lies.
+ */
+export function usageIn(text: Buffer): Readonly<Record<string, unknown>> | undefined {
+  let at = text.lastIndexOf(USAGE_KEY);
+  while (at >= 0) {
+    const value = valueBehind(text, at + USAGE_KEY.length);
+    if (value && closesOneObject(text, value.end)) return parseObject(text, value.start, value.end);
+    at = at === 0 ? -1 : text.lastIndexOf(USAGE_KEY, at - 1);
+  }
+  return undefined;
+}
+
+function valueBehind(text: Buffer, from: number): { start: number; end: number } | undefined {
+  const colon = skipSpace(text, from);
+  if (text[colon] !== COLON) return undefined;
+  const start = skipSpace(text, colon + 1);
+  const end = skipValue(text, start, text.length);
+  return end > start ? { start, end } : undefined;
+}
+
+/** Whether what follows is the rest of one object, and nothing else. */
+function closesOneObject(text: Buffer, from: number): boolean {
+  let at = from;
+  while (at < text.length) {
+    const byte = text[at]!;
+    if (byte === CLOSE_BRACE) return skipSpace(text, at + 1) === text.length;
+    const isValue = byte === QUOTE || byte === OPEN_BRACE || byte === OPEN_BRACKET;
+    at = isValue ? skipValue(text, at, text.length) : at + 1;
+    if (at < 0) return false;
+  }
+  return false;
+}
+
+function parseObject(
+  text: Buffer,
+  start: number,
+  end: number,
+): Readonly<Record<string, unknown>> | undefined {
+  if (!readObject(text, start, end)) return undefined;
+  try {
+    return asObject(JSON.parse(text.toString('utf8', start, end)));
+  } catch {
+    return undefined;
+  }
+}
+
+function skipSpace(text: Buffer, from: number): number {
+  let at = from;
+  while (text[at] === 0x20 || text[at] === 0x0a || text[at] === 0x0d || text[at] === 0x09) at++;
+  return at;
+}

@@ -1,0 +1,43 @@
+import type { UsageSource } from '../usage/usage-record.js';
+import { NO_TOKENS } from './token-counts.js';
+import type { TokenCounts } from './token-counts.js';
+
+/** What an answer said of its usage. */
+export interface Reading {
+  readonly tokens: TokenCounts;
+  readonly source: UsageSource;
+}
+
+export const NOTHING_READ: Reading = { tokens: NO_TOKENS, source: 'none' };
+
+/** Reads the usage out of an answer while it passes. Never throws, whatever passes. */
+export interface Meter {
+  /** @returns what the client gets of these bytes */
+  pass(chunk: Buffer): Buffer;
+  /** The rest of what the client gets, at the end of the answer. */
+  rest(): Buffer;
+  /** @param complete whether the answer came to its end */
+  read(complete: boolean): Reading;
+  /** When the first content came, as `performance.now()` has it; undefined before. */
+  readonly contentAt?: number;
+}
+
+export const EMPTY: Buffer = Buffer.alloc(0);
+
+/** For answers that report no usage: refusals, and what is neither JSON nor an event stream. */
+export class NoMeter implements Meter {
+  contentAt?: number;
+
+  pass(chunk: Buffer): Buffer {
+    this.contentAt ??= performance.now();
+    return chunk;
+  }
+
+  rest(): Buffer {
+    return EMPTY;
+  }
+
+  read(): Reading {
+    return NOTHING_READ;
+  }
+}

@@ -1,0 +1,151 @@
+import type { ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { Attempt } from './attempt.js';
+import type { AnswerHead } from './answer-head.js';
+import { mergedModels, modelsIn } from './models.js';
+import type { ListedModel } from './models.js';
+import type { ProxiedRequest } from './proxied-request.js';
+import { refuse } from './refuse.js';
+import { wireRequest } from './target.js';
+import type { Target } from './target.js';
+import { UpstreamConnections } from './upstream-connections.js';
+import type { Ending } from './usage-of.js';
+
+const TIMEOUT_MS = 3_000;
+const ANSWER_LIMIT_BYTES = 4_194_304;
+const ANTHROPIC_VERSION = '2023-06-01';
+/** The greatest page that Anthropic has. */
+const ANTHROPIC_PAGE = 'limit=1000';
+
+type Finish = (ending: Ending, recorded?: () => void) => void;
+
+/** Whether this asks for the list that is made of all upstreams' lists. */
+export function isModelList({ method, path }: ProxiedRequest): boolean {
+  return method === 'GET' && (path === '/v1/models' || path === '/v1/models/');
+}
+
+/** The models of a pool: the lists of all its upstreams, one after the other, each id once. */
+@Injectable()
+export class ModelList {
+  constructor(private readonly connections: UpstreamConnections) {}
+
+  answer(
+    request: ProxiedRequest,
+    response: ServerResponse,
+    targets: readonly Target[],
+    finish: Finish,
+  ): void {
+    const asksAnthropic = /^anthropic-version:/im.test(request.lines);
+    const questions = targets.map((target) => new Question(request, target, this.connections));
+    const gone = () => {
+      for (const question of questions) question.cancel();
+      finish({ status: 499, outcome: 'client_gone', attempts: attemptsOf(questions), isStream: false });
+    };
+    response.once('close', gone);
+    void Promise.all(questions.map((question) => question.ask())).then((lists) => {
+      if (response.destroyed) return;
+      response.off('close', gone);
+      const attempts = attemptsOf(questions);
+      const answered = lists.findIndex((list) => list !== undefined);
+      const attempt = attempts[answered];
+      if (!attempt) {
+        const { status, send } = refuse(response, 'upstream_unreachable', request.id);
+        finish(
+          { status, outcome: 'upstream_error', attempts, attempt: attempts.at(-1), isStream: false },
+          send,
+        );
+        return;
+      }
+      const body = JSON.stringify(
+        mergedModels(
+          lists.flatMap((list) => list ?? []),
+          asksAnthropic,
+        ),
+      );
+      finish({ status: 200, outcome: 'ok', attempts, attempt, isStream: false }, () =>
+        send(response, body, request.id),
+      );
+    });
+  }
+}
+
+function attemptsOf(questions: readonly Question[]): Attempt[] {
+  return questions.map(({ attempt }) => attempt);
+}
+
+function send(response: ServerResponse, body: string, requestId: string): void {
+  if (response.destroyed) return;
+  response.writeHead(200, [
+    ...['content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))],
+    ...['x-request-id', requestId, 'request-id', requestId],
+  ]);
+  response.end(body);
+}
+
+/** What one upstream is asked. */
+class Question {
+  readonly attempt: Attempt;
+  private readonly chunks: Buffer[] = [];
+  private bytes = 0;
+  private resolve: (models: ListedModel[] | undefined) => void;
+
+  constructor(request: ProxiedRequest, target: Target, connections: UpstreamConnections) {
+    const anthropic = target.provider === 'anthropic';
+    const at = anthropic ? { ...target, path: withPage(target.path) } : target;
+    const lines = `accept: application/json\r\n${anthropic ? `anthropic-version: ${ANTHROPIC_VERSION}\r\n` : ''}`;
+    const wire = wireRequest(at, 'GET', lines, Buffer.alloc(0));
+    const deadlines = { firstByteMs: TIMEOUT_MS, idleMs: TIMEOUT_MS };
+    this.attempt = new Attempt(target, wire, deadlines, connections, {
+      accepted: (attempt) => attempt.passTo(this),
+      rejected: () => this.give(undefined),
+    });
+  }
+
+  /** Undefined when no list comes. */
+  ask(): Promise<ListedModel[] | undefined> {
+    return new Promise((resolve) => {
+      this.resolve = resolve;
+      const deadline = setTimeout(() => this.give(undefined), TIMEOUT_MS);
+      this.resolve = (models) => {
+        clearTimeout(deadline);
+        resolve(models);
+      };
+      this.attempt.start();
+    });
+  }
+
+  cancel(): void {
+    this.give(undefined);
+  }
+
+  head(_head: AnswerHead): void {
+    // status and body tell whether it is a list
+  }
+
+  data(chunk: Buffer): void {
+    this.chunks.push(chunk);
+    this.bytes += chunk.length;
+    if (this.bytes > ANSWER_LIMIT_BYTES) this.give(undefined);
+  }
+
+  settled(): void {
+    // nothing is passed on before the end
+  }
+
+  end(): void {
+    this.give(this.attempt.status === 200 ? modelsIn(Buffer.concat(this.chunks)) : undefined);
+  }
+
+  cut(): void {
+    this.give(undefined);
+  }
+
+  private give(models: ListedModel[] | undefined): void {
+    this.attempt.cancel();
+    this.resolve(models);
+  }
+}
+
+function withPage(path: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${ANTHROPIC_PAGE}`;
+}

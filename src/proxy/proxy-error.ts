@@ -1,0 +1,45 @@
+/** The codes that clients of the proxy branch on, with their statuses and the types that the SDKs know. */
+const REFUSALS = {
+  missing_proxy_key: [
+    401,
+    'authentication_error',
+    'send a proxy key as Authorization: Bearer, x-api-key or api-key',
+  ],
+  invalid_proxy_key: [401, 'authentication_error', 'the proxy key is not valid'],
+  not_found: [404, 'not_found_error', 'no upstream can have this path'],
+  request_too_large: [413, 'request_too_large', 'the request is larger than the proxy takes'],
+  upstream_error: [502, 'api_error', 'the upstream redirects, and redirects are not followed'],
+  upstream_unreachable: [502, 'api_error', 'no upstream could be reached'],
+  no_upstream: [503, 'api_error', 'the pool of this key has no enabled upstream'],
+  database_unavailable: [503, 'api_error', 'the key cannot be verified at the moment'],
+  upstream_timeout: [504, 'timeout_error', 'no upstream answered in time'],
+  stream_interrupted: [502, 'api_error', 'the upstream ended its answer before it was complete'],
+} as const;
+
+export type ProxyErrorCode = keyof typeof REFUSALS;
+
+/** An answer of the proxy's own. */
+export interface ProxyRefusal {
+  readonly status: number;
+  readonly body: ProxyErrorBody;
+}
+
+/** A form that the SDKs of OpenAI and of Anthropic both can read. */
+export interface ProxyErrorBody {
+  readonly type: 'error';
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly code: ProxyErrorCode;
+    readonly param: null;
+  };
+  readonly request_id: string;
+}
+
+export function proxyRefusal(code: ProxyErrorCode, requestId: string): ProxyRefusal {
+  const [status, type, message] = REFUSALS[code];
+  return {
+    status,
+    body: { type: 'error', error: { type, message, code, param: null }, request_id: requestId },
+  };
+}

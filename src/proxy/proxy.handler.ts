@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Injectable, Logger } from '@nestjs/common';
+import { requestIdFor } from '../common/request-id.js';
+import { KeyAuthenticator } from '../keys/key-authenticator.js';
+import type { AuthenticatedKey } from '../keys/key-authenticator.js';
+import { DatabaseUnavailable } from '../keys/keys.errors.js';
+import { presentedKey } from './proxy-credential.js';
+import type { ProxyErrorCode } from './proxy-error.js';
+import { ProxyForwarding } from './proxy-forwarding.js';
+import { refuse } from './refuse.js';
+
+/**
+ * Answers everything below `/v1`, before Express sees it: who is it, and on with the request. What guards and
+ * filters do elsewhere is done here.
+ */
+@Injectable()
+export class ProxyHandler {
+  private readonly logger = new Logger(ProxyHandler.name);
+
+  constructor(
+    private readonly keys: KeyAuthenticator,
+    private readonly forwarding: ProxyForwarding,
+  ) {}
+
+  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const id = requestIdFor(request);
+    const secret = presentedKey(request.headers);
+    if (secret === undefined) return this.refuse(response, id, 'missing_proxy_key');
+    // Mostly answered from memory, and then without a detour through the queue of promises.
+    const key = this.authenticate(secret);
+    if (!(key instanceof Promise)) return this.go(request, response, id, key);
+    key.then(
+      (found) => this.go(request, response, id, found),
+      (error: unknown) => this.fail(response, id, error),
+    );
+  };
+
+  private authenticate(secret: string): ReturnType<KeyAuthenticator['authenticate']> {
+    return this.keys.authenticate(secret);
+  }
+
+  private go(
+    request: IncomingMessage,
+    response: ServerResponse,
+    id: string,
+    key: AuthenticatedKey | undefined,
+  ): void {
+    if (!key) return this.refuse(response, id, 'invalid_proxy_key');
+    this.forwarding.begin(request, response, id, key);
+  }
+
+  private fail(response: ServerResponse, id: string, error: unknown): void {
+    if (error instanceof DatabaseUnavailable) return this.refuse(response, id, 'database_unavailable');
+    this.logger.error({ requestId: id, err: error }, 'unexpected failure');
+    response.destroy();
+  }
+
+  private refuse(response: ServerResponse, id: string, code: ProxyErrorCode): void {
+    refuse(response, code, id).send();
+  }
+}

@@ -1,0 +1,28 @@
+import type { ServerResponse } from 'node:http';
+import { proxyRefusal } from './proxy-error.js';
+import type { ProxyErrorCode } from './proxy-error.js';
+
+/** An answer of the proxy's own, not sent yet. */
+export interface PreparedRefusal {
+  readonly status: number;
+  readonly send: () => void;
+}
+
+export function refuse(response: ServerResponse, code: ProxyErrorCode, requestId: string): PreparedRefusal {
+  const { status, body } = proxyRefusal(code, requestId);
+  const text = JSON.stringify(body);
+  // Another attempt would find the same pool: the SDKs are told not to make one.
+  const retry = code === 'no_upstream' ? ['x-should-retry', 'false'] : [];
+  return {
+    status,
+    send: () => {
+      if (response.destroyed) return;
+      response.writeHead(status, [
+        ...['content-type', 'application/json; charset=utf-8', 'cache-control', 'no-store'],
+        ...['content-length', String(Buffer.byteLength(text)), ...retry],
+        ...['x-request-id', requestId, 'request-id', requestId],
+      ]);
+      response.end(text);
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import type { ServerResponse } from 'node:http';
+import type { AnswerHead } from './answer-head.js';
+import { isEventStream } from './attempt.js';
+import type { AnswerTaker } from './attempt.js';
+import { interruptionEvent, LineEnds } from './interruption.js';
+import { JsonMeter } from './json-meter.js';
+import { EMPTY, NoMeter } from './meter.js';
+import type { Meter } from './meter.js';
+import type { ProxiedRequest } from './proxied-request.js';
+import { proxyRefusal } from './proxy-error.js';
+import { StreamMeter } from './stream-meter.js';
+import { headersToClient } from './wire-headers.js';
+
+/** What happens to an answer while it is passed on. */
+export interface RelayEvents {
+  /** The client does not keep up: nothing more is to come until {@link resume}. */
+  pause(): void;
+  resume(): void;
+  /** All of the answer is here. `deliver` sends the end of it, once the request is recorded. */
+  completed(deliver: () => void): void;
+  /** The rest of the answer is missing. `deliver` tells the client. */
+  interrupted(deliver: () => void): void;
+}
+
+/** Passes one answer on to the client, in the pieces in which it comes, and reads its usage. */
+export class Relay implements AnswerTaker {
+  meter: Meter = new NoMeter();
+  private answer: AnswerHead;
+  private isStream = false;
+  private hasBegun = false;
+  private isWaiting = false;
+  /** How many bytes of a body with a known length are yet to come. */
+  private bytesLeft = Infinity;
+  /** What completes a body with a known length: the client takes it for the end. */
+  private last = EMPTY;
+  private readonly lineEnds = new LineEnds();
+
+  constructor(
+    private readonly request: ProxiedRequest,
+    private readonly response: ServerResponse,
+    private readonly events: RelayEvents,
+  ) {}
+
+  get isEventStream(): boolean {
+    return this.isStream;
+  }
+
+  head(answer: AnswerHead): void {
+    this.answer = answer;
+    this.isStream = isEventStream(answer.contentType);
+    this.meter = this.meterFor(answer);
+    if (typeof answer.framing === 'number' && !this.dropsUsage) this.bytesLeft = answer.framing;
+  }
+
+  data(chunk: Buffer): void {
+    this.write(this.meter.pass(chunk));
+  }
+
+  settled(): void {
+    if (this.hasBegun || this.response.destroyed) return;
+    this.begin();
+    this.response.flushHeaders();
+  }
+
+  end(): void {
+    this.write(this.meter.rest());
+    this.events.completed(() => {
+      if (this.response.destroyed) return;
+      if (!this.hasBegun) this.begin();
+      this.response.end(this.last);
+    });
+  }
+
+  /** The client is not to take what it has for a whole answer: the connection ends without an end of the body. */
+  cut(): void {
+    this.events.interrupted(() => {
+      const { response, request } = this;
+      if (!this.isStream || this.bytesLeft !== Infinity || response.destroyed) {
+        response.destroy();
+        return;
+      }
+      if (!this.hasBegun) this.begin();
+      const { body } = proxyRefusal('stream_interrupted', request.id);
+      const event = this.lineEnds.separator + interruptionEvent(request.path, body);
+      response.write(event, () => response.socket?.destroySoon());
+    });
+  }
+
+  private get dropsUsage(): boolean {
+    return this.isStream && this.request.fields.usageAdded;
+  }
+
+  private meterFor({ status, contentType, encoded }: AnswerHead): Meter {
+    if (status >= 300 || encoded) return new NoMeter();
+    if (this.isStream) return new StreamMeter(this.dropsUsage);
+    return contentType.startsWith('application/json') ? new JsonMeter() : new NoMeter();
+  }
+
+  private begin(): void {
+    this.hasBegun = true;
+    const headers = headersToClient(this.answer.headers);
+    headers.push('x-request-id', this.request.id, 'request-id', this.request.id);
+    const kept = this.dropsUsage ? withoutLength(headers) : headers;
+    this.response.writeHead(this.answer.status, kept);
+  }
+
+  private write(chunk: Buffer): void {
+    if (chunk.length === 0 || this.response.destroyed) return;
+    this.bytesLeft -= chunk.length;
+    if (this.bytesLeft === 0) {
+      this.last = chunk;
+      return;
+    }
+    if (!this.hasBegun) this.begin();
+    if (this.isStream) this.lineEnds.passed(chunk);
+    if (this.response.write(chunk) || this.isWaiting) return;
+    this.isWaiting = true;
+    this.events.pause();
+    this.response.once('drain', () => {
+      this.isWaiting = false;
+      this.events.resume();
+    });
+  }
+}
+
+/** The length is another one when an event is left out. */
+function withoutLength(headers: string[]): string[] {
+  const at = headers.indexOf('content-length');
+  return at < 0 ? headers : headers.toSpliced(at, 2);
+}

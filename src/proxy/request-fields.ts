@@ -1,0 +1,70 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { readObject } from './json-members.js';
+import type { MemberSpan, ObjectText } from './json-members.js';
+
+const MODEL_LIMIT = 200;
+const CHAT_COMPLETIONS = /^\/v1\/chat\/completions\/?$/;
+
+/** What the proxy needs to know of a request's body; the rest of it is passed on unseen. */
+export interface RequestFields {
+  /** At most 200 characters of it; null where there is none to be read. */
+  readonly model: string | null;
+  /** Whether the answer is asked for as an event stream. */
+  readonly stream: boolean;
+  /** What is sent to the upstream. */
+  readonly body: Buffer;
+  /** Whether usage was asked for in the client's stead, who does not expect it. */
+  readonly usageAdded: boolean;
+}
+
+/** Never throws: a body that is not what it should be is the upstream's to refuse. */
+export function readFields(path: string, headers: IncomingHttpHeaders, body: Buffer): RequestFields {
+  const object = headers['content-encoding'] === undefined ? readObject(body) : undefined;
+  if (!object) return { model: null, stream: false, body, usageAdded: false };
+  const model = modelIn(body, object.members.get('model'));
+  const stream = isTrue(body, object.members.get('stream'));
+  const withUsage = stream && CHAT_COMPLETIONS.test(path) ? askForUsage(body, object) : undefined;
+  return { model, stream, body: withUsage ?? body, usageAdded: withUsage !== undefined };
+}
+
+function modelIn(body: Buffer, span: MemberSpan | undefined): string | null {
+  if (!span) return null;
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8', span.start, span.end));
+    return typeof value === 'string' ? storable(value) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** As PostgreSQL can hold it. */
+function storable(text: string): string {
+  return text.slice(0, MODEL_LIMIT).toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+function isTrue(body: Buffer, span: MemberSpan | undefined): boolean {
+  return span !== undefined && body.toString('latin1', span.start, span.end) === 'true';
+}
+
+/**
+ * The body with `stream_options.include_usage: true`, every other byte as it was; undefined where it is there
+ * already, or where there is no telling how to add it.
+ */
+function askForUsage(body: Buffer, { contentStart, members }: ObjectText): Buffer | undefined {
+  const options = members.get('stream_options');
+  if (!options) return splice(body, contentStart, contentStart, '"stream_options":{"include_usage":true},');
+  if (body.toString('latin1', options.start, options.end) === 'null') {
+    return splice(body, options.start, options.end, '{"include_usage":true}');
+  }
+  const object = readObject(body, options.start, options.end);
+  if (!object) return undefined;
+  const { contentStart: at, isEmpty } = object;
+  const includeUsage = object.members.get('include_usage');
+  if (!includeUsage) return splice(body, at, at, `"include_usage":true${isEmpty ? '' : ','}`);
+  if (isTrue(body, includeUsage)) return undefined;
+  return splice(body, includeUsage.start, includeUsage.end, 'true');
+}
+
+function splice(body: Buffer, start: number, end: number, text: string): Buffer {
+  return Buffer.concat([body.subarray(0, start), Buffer.from(text), body.subarray(end)]);
+}

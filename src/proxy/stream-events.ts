@@ -1,0 +1,93 @@
+import { asObject } from './token-counts.js';
+import type { ProviderUsage } from './token-counts.js';
+
+/** What one event of a stream says that the proxy needs to know. */
+export interface EventReading {
+  /** Whether it carries content: text, a tool call, reasoning. */
+  readonly hasContent: boolean;
+  readonly usage?: ProviderUsage;
+  /** Whether the usage is that of the whole answer. */
+  readonly isFinal: boolean;
+  /** Whether the usage is that of what has come so far: of the whole answer when nothing follows. */
+  readonly isCumulative: boolean;
+  /** Whether it holds usage and nothing else, as OpenAI's last one for `include_usage` does. */
+  readonly isUsageOnly: boolean;
+}
+
+const NOTHING: EventReading = {
+  ...{ hasContent: false, isFinal: false, isCumulative: false, isUsageOnly: false },
+};
+
+/** Events that end an answer of OpenAI's Responses. */
+const RESPONSE_ENDS = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+
+/** @param data of the event: JSON, or something else like `[DONE]` */
+export function readEvent(data: string): EventReading {
+  const event = parse(data);
+  if (!event) return NOTHING;
+  return Array.isArray(event.choices) ? readChunk(event, event.choices) : readTyped(event);
+}
+
+/** A chunk of OpenAI's chat completions or completions. */
+function readChunk(chunk: ProviderUsage, choices: readonly unknown[]): EventReading {
+  const usage = asObject(chunk.usage);
+  return {
+    hasContent: choices.some(hasContent),
+    usage,
+    isFinal: choices.length === 0 || choices.some((choice) => isString(asObject(choice)?.finish_reason)),
+    isCumulative: true,
+    isUsageOnly: usage !== undefined && choices.length === 0,
+  };
+}
+
+function hasContent(choice: unknown): boolean {
+  const { delta, text } = asObject(choice) ?? {};
+  if (isString(text)) return true;
+  const { role: _role, ...content } = asObject(delta) ?? {};
+  return Object.values(content).some(
+    (value) => isString(value) || (typeof value === 'object' && value !== null),
+  );
+}
+
+/** An event of Anthropic's messages or of OpenAI's responses. */
+function readTyped(event: ProviderUsage): EventReading {
+  const { type } = event;
+  if (type === 'message_start') return { ...NOTHING, usage: asObject(asObject(event.message)?.usage) };
+  if (type === 'message_delta') return { ...NOTHING, usage: asObject(event.usage), isFinal: true };
+  if (RESPONSE_ENDS.has(String(type))) {
+    return { ...NOTHING, usage: asObject(asObject(event.response)?.usage), isFinal: true };
+  }
+  const isDelta = typeof type === 'string' && (type === 'content_block_delta' || type.endsWith('.delta'));
+  return isDelta ? { ...NOTHING, hasContent: true } : NOTHING;
+}
+
+function isString(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+/** Kinds of errors that another upstream may not have: the provider is overloaded, or has failed. */
+const SERVER_ERROR = /overloaded|server_error|api_error|internal|unavailable|timeout/i;
+
+/** Whether an event says that the provider has failed, rather than that it refuses the request. */
+export function isServerError(name: string, data: string): boolean {
+  const event = parse(data);
+  const error = errorIn(event, name);
+  if (!error) return false;
+  const { type, code } = error;
+  if (typeof code === 'number' && code >= 400) return code >= 500;
+  return SERVER_ERROR.test(String(type)) || SERVER_ERROR.test(String(code));
+}
+
+function errorIn(event: ProviderUsage | undefined, name: string): ProviderUsage | undefined {
+  const failed = event?.type === 'response.failed' ? asObject(event.response) : event;
+  const error = asObject(failed?.error);
+  return error ?? (name === 'error' ? event : undefined); // Responses put it beside the type
+}
+
+function parse(data: string): ProviderUsage | undefined {
+  try {
+    return asObject(JSON.parse(data));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,147 @@
+import { EMPTY, NOTHING_READ } from './meter.js';
+import type { Meter, Reading } from './meter.js';
+import { readEvent } from './stream-events.js';
+import type { EventReading } from './stream-events.js';
+import { tokenCounts } from './token-counts.js';
+
+/** A line beyond this is passed on, but not read. */
+const LINE_LIMIT_BYTES = 8_388_608;
+const LF = 10;
+const USAGE_KEY = Buffer.from('"usage"');
+const NO_USAGE = Buffer.from('"usage":null');
+const DATA = 'data:';
+
+/**
+ * Reads the usage out of an event stream. The bytes pass as they come; lines are put together beside them, and
+ * parsed only until the first content has come, and where they speak of usage.
+ *
+ * Where usage was asked for in the client's stead, the event that answers it is left out. Only there, a line
+ * whose end has not come waits for it.
+ */
+export class StreamMeter implements Meter {
+  contentAt?: number;
+  private usage?: Record<string, unknown>;
+  private isFinal = false;
+  private isCumulative = false;
+  /** The beginning of a line whose end has not come. */
+  private begun: Buffer[] = [];
+  private begunBytes = 0;
+  private isSkipping = false;
+  /** Whether the next line is the empty one behind an event that was left out. */
+  private dropsEmptyLine = false;
+
+  constructor(private readonly dropsUsage: boolean) {}
+
+  pass(chunk: Buffer): Buffer {
+    const end = chunk.lastIndexOf(LF) + 1;
+    if (end === 0) return this.begin(chunk);
+    const tail = chunk.subarray(end);
+    const lines = this.endLine(chunk, end);
+    const passed = this.dropsUsage ? this.filter(lines) : this.observe(lines, chunk);
+    if (tail.length === 0) return passed;
+    const begun = this.begin(tail);
+    if (!this.dropsUsage) return chunk;
+    return begun.length === 0 ? passed : Buffer.concat([passed, begun]);
+  }
+
+  rest(): Buffer {
+    if (this.isSkipping || this.begunBytes === 0) return EMPTY;
+    const line = Buffer.concat(this.begun);
+    this.begun = [];
+    this.begunBytes = 0;
+    if (this.dropsUsage) return this.filter(line);
+    this.observe(line, line);
+    return EMPTY;
+  }
+
+  read(complete: boolean): Reading {
+    if (!this.usage) return NOTHING_READ;
+    const isWhole = this.isFinal || (complete && this.isCumulative);
+    return { tokens: tokenCounts(this.usage), source: isWhole ? 'provider' : 'partial' };
+  }
+
+  /** @returns what is passed on at once */
+  private begin(bytes: Buffer): Buffer {
+    const passed = this.dropsUsage && !this.isSkipping ? EMPTY : bytes;
+    if (this.isSkipping) return passed;
+    this.begun.push(bytes);
+    this.begunBytes += bytes.length;
+    if (this.begunBytes <= LINE_LIMIT_BYTES) return passed;
+    const held = this.dropsUsage ? Buffer.concat(this.begun) : bytes;
+    this.begun = [];
+    this.begunBytes = 0;
+    this.isSkipping = true;
+    return held;
+  }
+
+  /** The lines that are complete now, with the beginning that came before. */
+  private endLine(chunk: Buffer, end: number): Buffer {
+    const lines = end === chunk.length ? chunk : chunk.subarray(0, end);
+    if (this.begunBytes === 0) return lines;
+    const joined = Buffer.concat([...this.begun, lines]);
+    this.begun = [];
+    this.begunBytes = 0;
+    return joined;
+  }
+
+  private observe(lines: Buffer, passed: Buffer): Buffer {
+    this.isSkipping = false;
+    if (this.contentAt === undefined || mentionsUsage(lines)) {
+      for (const line of splitLines(lines)) this.readLine(line);
+    }
+    return passed;
+  }
+
+  private filter(lines: Buffer): Buffer {
+    this.isSkipping = false;
+    if (this.contentAt !== undefined && !this.dropsEmptyLine && !mentionsUsage(lines)) return lines;
+    const kept = splitLines(lines).filter((line) => !this.drops(line));
+    return Buffer.concat(kept);
+  }
+
+  private drops(line: Buffer): boolean {
+    if (this.dropsEmptyLine) {
+      this.dropsEmptyLine = false;
+      if (line.length <= 2 && line[line.length - 1] === LF) return true;
+    }
+    const isUsageOnly = this.readLine(line)?.isUsageOnly === true;
+    this.dropsEmptyLine = isUsageOnly;
+    return isUsageOnly;
+  }
+
+  private readLine(line: Buffer): EventReading | undefined {
+    if (line.toString('latin1', 0, DATA.length) !== DATA) return undefined;
+    const reading = readEvent(line.toString('utf8', DATA.length, line.length));
+    if (reading.hasContent) this.contentAt ??= performance.now();
+    if (reading.usage) {
+      this.usage = { ...this.usage, ...reported(reading.usage) };
+      this.isFinal ||= reading.isFinal;
+      this.isCumulative = reading.isCumulative;
+    }
+    return reading;
+  }
+}
+
+/** What is null was not said. */
+function reported(usage: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null));
+}
+
+function mentionsUsage(lines: Buffer): boolean {
+  const at = lines.indexOf(USAGE_KEY);
+  if (at < 0) return false;
+  const saysNothing = lines.indexOf(NO_USAGE, at) === at;
+  return !saysNothing || mentionsUsage(lines.subarray(at + NO_USAGE.length));
+}
+
+/** Each with its line end. */
+function splitLines(lines: Buffer): Buffer[] {
+  const split: Buffer[] = [];
+  for (let start = 0; start < lines.length;) {
+    const end = lines.indexOf(LF, start);
+    const next = end < 0 ? lines.length : end + 1;
+    split.push(lines.subarray(start, next));
+    start = next;
+  }
+  return split;
+}

@@ -1,0 +1,41 @@
+import { credentialHeader } from '../upstreams/provider.js';
+import { targetUrl } from '../upstreams/target-url.js';
+import type { PoolUpstream } from '../upstreams/upstreams.service.js';
+import type { WireRequest } from './upstream-connection.js';
+
+/** Where a request goes at one upstream, and under which key. Not to be logged. */
+export interface Target {
+  readonly id: number;
+  readonly name: string;
+  readonly provider: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  /** `Host` and the credential, each with its line end. */
+  readonly ownLines: string;
+}
+
+/** @returns undefined for a path that leads to no upstream, or out of its base URL */
+export function targetAt(upstream: PoolUpstream, requestTarget: string): Target | undefined {
+  const { id, name, provider, baseUrl, apiKey } = upstream;
+  const url = targetUrl(baseUrl, requestTarget);
+  if (!url) return undefined;
+  const { origin, path } = url;
+  const host = origin.slice(origin.indexOf('//') + 2);
+  const [[header, value] = ['', '']] = Object.entries(credentialHeader(provider, apiKey));
+  return { id, name, provider, origin, path, ownLines: `host: ${host}\r\n${header}: ${value}\r\n` };
+}
+
+const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
+
+/** @param lines the headers that are the client's */
+export function wireRequest(target: Target, method: string, lines: string, body: Buffer): WireRequest {
+  const saysLength = body.length > 0 || !BODILESS_METHODS.has(method);
+  const length = saysLength ? `content-length: ${body.length}\r\n` : '';
+  return {
+    method,
+    head: `${method} ${target.path} HTTP/1.1\r\n${target.ownLines}${lines}${length}\r\n`,
+    body,
+  };
+}

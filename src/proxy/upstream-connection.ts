@@ -1,0 +1,138 @@
+import type { Socket } from 'node:net';
+import type { AnswerHead } from './answer-head.js';
+import { AnswerReader } from './answer-reader.js';
+import type { AnswerSink } from './answer-reader.js';
+
+/** A request as it goes over the wire. */
+export interface WireRequest {
+  readonly method: string;
+  /** Request line and headers with the empty line. */
+  readonly head: string;
+  readonly body: Buffer;
+}
+
+/** Why no complete answer came, in the words of the usage records. */
+export type FailureKind = 'dns' | 'connect' | 'refused' | 'tls' | 'reset' | 'malformed' | 'timeout';
+
+/** What is told of a request; after `end` or `failed` nothing more. */
+export interface AnswerListener extends AnswerSink {
+  /** What has come was told, and more is to come. */
+  settled(): void;
+  /** @param stale whether the connection was a used one that ended before a byte of this answer came */
+  failed(kind: FailureKind, stale: boolean): void;
+}
+
+const JOINED_BODY_LIMIT_BYTES = 65_536;
+
+/** A connection to an upstream; carries one request at a time. */
+export class UpstreamConnection {
+  private readonly reader = new AnswerReader({
+    head: (head) => this.onHead(head),
+    data: (chunk) => this.listener?.data(chunk),
+    end: () => this.onEnd(),
+  });
+  private listener?: AnswerListener;
+  private persistent = true;
+  private answered = 0;
+  /** When it became idle, as `performance.now()` has it. */
+  idleSince = 0;
+
+  /**
+   * @param released is called when the connection waits for its next request, never from within a listener
+   */
+  constructor(
+    private readonly socket: Socket,
+    private readonly released: (connection: UpstreamConnection) => void,
+  ) {
+    socket.setNoDelay(true);
+    socket.on('data', (bytes: Buffer) => this.onData(bytes));
+    socket.on('end', () => this.onClose());
+    socket.on('error', () => this.onClose());
+    socket.on('close', () => this.onClose());
+  }
+
+  get usable(): boolean {
+    return this.persistent && !this.socket.destroyed && this.listener === undefined;
+  }
+
+  send(request: WireRequest, listener: AnswerListener): void {
+    const { method, head, body } = request;
+    this.listener = listener;
+    this.reader.begin(method);
+    if (body.length === 0) this.socket.write(head, 'latin1');
+    else if (body.length <= JOINED_BODY_LIMIT_BYTES) this.socket.write(joined(head, body));
+    else {
+      this.socket.cork();
+      this.socket.write(head, 'latin1');
+      this.socket.write(body);
+      this.socket.uncork();
+    }
+  }
+
+  /** No more of the answer is read from the network until {@link resume}. */
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
+  /** Gives the request up; nothing more is told of it. */
+  destroy(): void {
+    this.listener = undefined;
+    this.persistent = false;
+    this.socket.destroy();
+  }
+
+  private onData(bytes: Buffer): void {
+    try {
+      this.reader.feed(bytes);
+    } catch {
+      this.fail('malformed', false);
+      return;
+    }
+    if (this.listener) this.listener.settled();
+    else this.release(); // not before all bytes were read: there must be none behind the answer
+  }
+
+  private onHead(head: AnswerHead): void {
+    this.persistent &&= head.persistent;
+    this.listener?.head(head);
+  }
+
+  private onEnd(): void {
+    const { listener } = this;
+    this.listener = undefined;
+    this.answered++;
+    listener?.end();
+  }
+
+  private release(): void {
+    const hasReadAll = this.socket.writableLength === 0; // some upstreams refuse before they have read all
+    if (this.persistent && hasReadAll) this.released(this);
+    else this.destroy();
+  }
+
+  private onClose(): void {
+    this.persistent = false;
+    if (this.listener && !this.reader.close()) {
+      this.fail('reset', this.answered > 0 && !this.reader.inAnswer);
+    }
+    this.socket.destroy();
+  }
+
+  private fail(kind: FailureKind, stale: boolean): void {
+    const { listener } = this;
+    this.destroy();
+    listener?.failed(kind, stale);
+  }
+}
+
+/** One buffer is one system call, and one packet where it fits. */
+function joined(head: string, body: Buffer): Buffer {
+  const bytes = Buffer.allocUnsafe(head.length + body.length);
+  bytes.write(head, 'latin1');
+  body.copy(bytes, head.length);
+  return bytes;
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { UpstreamAttempt, UsageOutcome, UsageRecord } from '../usage/usage-record.js';
+import type { Attempt } from './attempt.js';
+import { NOTHING_READ } from './meter.js';
+import type { Reading } from './meter.js';
+import type { ProxiedRequest } from './proxied-request.js';
+
+/** How a request ended. */
+export interface Ending {
+  readonly status: number;
+  readonly outcome: UsageOutcome;
+  /** The one whose answer was passed on, or that was tried last. */
+  readonly attempt?: Attempt;
+  readonly attempts: readonly Attempt[];
+  readonly isStream: boolean;
+  readonly reading?: Reading;
+  /** When its first content came, as `performance.now()` has it. */
+  readonly contentAt?: number;
+}
+
+/** A request as the proxy knows it before its body is here. */
+export type MeteredRequest = Pick<
+  ProxiedRequest,
+  'id' | 'arrivedAt' | 'beganAt' | 'key' | 'method' | 'path'
+> & {
+  readonly fields?: ProxiedRequest['fields'];
+};
+
+const PATH_LIMIT = 1_024;
+const NO_UPSTREAM = { id: null, name: null, provider: null };
+
+export function usageOf(request: MeteredRequest, ending: Ending): UsageRecord {
+  const { key, fields, beganAt } = request;
+  const { reading = NOTHING_READ, contentAt } = ending;
+  const { tokens } = reading;
+  const upstream = ending.attempt?.target ?? NO_UPSTREAM;
+  return {
+    id: randomUUID(),
+    request_id: request.id,
+    at: new Date(request.arrivedAt).toISOString(),
+    organization_id: key.organizationId,
+    user_id: key.userId,
+    key_id: key.id,
+    upstream_id: upstream.id,
+    upstream_name: upstream.name,
+    provider: upstream.provider,
+    method: request.method,
+    path: request.path.slice(0, PATH_LIMIT),
+    model: fields?.model ?? null,
+    stream: ending.isStream || fields?.stream === true,
+    status: ending.status,
+    outcome: ending.outcome,
+    input_tokens: tokens.input_tokens,
+    cached_input_tokens: tokens.cached_input_tokens,
+    output_tokens: tokens.output_tokens,
+    total_tokens: tokens.total_tokens,
+    usage_source: reading.source,
+    latency_ms: milliseconds(performance.now() - beganAt),
+    ttft_ms: contentAt === undefined ? null : milliseconds(contentAt - beganAt),
+    attempts: ending.attempts.map(attemptOf),
+  };
+}
+
+function attemptOf({ target, status, error, ms }: Attempt): UpstreamAttempt {
+  return { upstream_id: target.id, upstream_name: target.name, status, error, ms: milliseconds(ms) };
+}
+
+/** To the microsecond. */
+function milliseconds(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
+}

@@ -1,0 +1,57 @@
+/** Headers that belong to one connection (RFC 9110, section 7.6.1). */
+const HOP_BY_HOP = [
+  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
+  ...['te', 'trailer', 'trailers', 'transfer-encoding', 'upgrade', 'http2-settings'],
+];
+
+const NOT_TO_UPSTREAM = new Set([
+  ...HOP_BY_HOP,
+  ...['authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie', 'cookie2'],
+  ...['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip', 'true-client-ip', 'client-ip'],
+  ...['host', 'content-length', 'expect', 'accept-encoding'], // ours to say
+]);
+const NOT_TO_UPSTREAM_PREFIX = /^(?:x-forwarded|x-original-|cf-|fly-client|fastly-client)/;
+
+const NOT_TO_CLIENT = new Set([
+  ...HOP_BY_HOP,
+  ...['set-cookie', 'set-cookie2', 'x-request-id', 'request-id'],
+  ...['alt-svc', 'strict-transport-security'], // said of the upstream's host, not of ours
+]);
+
+/**
+ * The lines of a client's headers that an upstream gets, each with its line end.
+ * @param raw names and values in turn, as they came
+ */
+export function linesToUpstream(raw: readonly string[], connection: string | undefined): string {
+  const named = namedBy(connection);
+  let lines = '';
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    const stays = NOT_TO_UPSTREAM.has(name) || NOT_TO_UPSTREAM_PREFIX.test(name) || named?.has(name);
+    if (!stays) lines += `${name}: ${raw[i + 1]}\r\n`;
+  }
+  return lines;
+}
+
+/** The headers of an upstream's answer that the client gets, names and values in turn. */
+export function headersToClient(headers: readonly string[]): string[] {
+  const named = namedBy(valueOf(headers, 'connection'));
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!;
+    if (!NOT_TO_CLIENT.has(name) && !named?.has(name)) kept.push(name, headers[i + 1]!);
+  }
+  return kept;
+}
+
+function valueOf(headers: readonly string[], name: string): string | undefined {
+  for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1];
+  return undefined;
+}
+
+/** Those that a `Connection` header names belong to the connection, too. */
+function namedBy(connection: string | undefined): ReadonlySet<string> | undefined {
+  if (connection === undefined || /^(?:keep-alive|close)$/i.test(connection)) return undefined;
+  const names = connection.split(',').map((name) => name.trim().toLowerCase());
+  return new Set(names.filter((name) => name !== 'content-type' && name !== 'content-encoding'));
+}
