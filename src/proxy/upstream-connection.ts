@@ -110,8 +110,9 @@ export class UpstreamConnection {
 
   private release(): void {
     const hasReadAll = this.socket.writableLength === 0; // some upstreams refuse before they have read all
-    if (this.persistent && hasReadAll) this.released(this);
-    else this.destroy();
+    if (!this.persistent || !hasReadAll) return this.destroy();
+    if (this.socket.isPaused()) this.socket.resume(); // by a client that was slow until the end
+    this.released(this);
   }
 
   private onClose(): void {

@@ -1,0 +1,264 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { personalOwner } from '../support/owners.js';
+import type { TestOwner } from '../support/owners.js';
+import { call, fillPool, mintKey, UPSTREAM_KEY } from '../support/proxy-client.js';
+import { answerWith, answerWithEvents, startRawUpstream } from '../support/raw-upstream.js';
+import type { RawUpstream } from '../support/raw-upstream.js';
+
+const ANSWER = '{"id":"chatcmpl-1","object":"chat.completion","choices":[]}';
+
+let app: TestApp;
+let upstream: RawUpstream;
+let owner: TestOwner;
+let key: string;
+
+beforeAll(async () => {
+  app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
+  upstream = await startRawUpstream(answerWith(ANSWER));
+  owner = await personalOwner(app);
+  await fillPool(owner, `${upstream.url}/v1`);
+  key = await mintKey(owner);
+});
+afterAll(async () => {
+  await app.close();
+  await upstream.close();
+});
+beforeEach(() => {
+  upstream.answer = answerWith(ANSWER);
+  upstream.requests.length = 0;
+});
+
+const lastRequest = () => upstream.requests.at(-1)!;
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe('the credential', () => {
+  const chat = { body: '{"model":"m"}' };
+
+  it.each(['authorization', 'x-api-key', 'api-key'])('is taken from %s', async (header) => {
+    const value = header === 'authorization' ? `Bearer ${key}` : key;
+    const { status } = await call(app, 'none', { ...chat, headers: { authorization: '', [header]: value } });
+    expect(status).toBe(200);
+  });
+
+  it('is 401 when missing, in a form that both SDKs read', async () => {
+    const { status, text, headers } = await call(app, '', { ...chat, headers: { authorization: '' } });
+    expect(status).toBe(401);
+    expect(JSON.parse(text)).toEqual({
+      type: 'error',
+      error: {
+        type: 'authentication_error',
+        message: expect.any(String),
+        code: 'missing_proxy_key',
+        param: null,
+      },
+      request_id: headers['x-request-id'],
+    });
+    expect(headers['request-id']).toBe(headers['x-request-id']);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('is one and the same 401 when unknown, malformed, revoked or expired', async () => {
+    const { body: revoked } = await owner.admin.post('/me/keys').expect(201);
+    await owner.admin.delete(`/me/keys/${revoked.id}`).expect(204);
+    const { body: expired } = await owner.admin
+      .post('/me/keys')
+      .send({ expires_at: new Date(Date.now() + 300).toISOString() })
+      .expect(201);
+    while (Date.now() <= Date.parse(expired.expires_at))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    const bad = [`mk_${'0'.repeat(42)}`, 'sk-live', revoked.api_key, expired.api_key] as string[];
+    const replies = await Promise.all(
+      bad.map((secret) => call(app, secret, { ...chat, headers: { 'x-request-id': 'one' } })),
+    );
+    for (const { status, text } of replies) expect([status, text]).toEqual([401, replies[0]!.text]);
+    expect(JSON.parse(replies[0]!.text).error.code).toBe('invalid_proxy_key');
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('is refused before the body is read', async () => {
+    const { status } = await call(app, 'sk-nothing', {
+      method: 'POST',
+      headers: { 'content-length': '1000000' },
+    });
+    expect(status).toBe(401);
+  });
+
+  it('never reaches the upstream, which gets its own', async () => {
+    await call(app, key, {
+      ...chat,
+      headers: { 'x-api-key': 'sk-other', 'api-key': 'sk-third', cookie: 'mintkeep_session=secret' },
+    });
+    const { headers } = lastRequest();
+    expect(headers.authorization).toBe(`Bearer ${UPSTREAM_KEY}`);
+    expect(headers).not.toHaveProperty('cookie');
+    expect(headers).not.toHaveProperty('x-api-key');
+    expect(headers).not.toHaveProperty('api-key');
+    expect(JSON.stringify(headers)).not.toContain(key);
+  });
+
+  it('is x-api-key for Anthropic', async () => {
+    const anthropic = await personalOwner(app);
+    await fillPool(anthropic, { url: upstream.url, provider: 'anthropic', apiKey: 'sk-ant-12345' });
+    await call(app, await mintKey(anthropic), { path: '/v1/messages', body: '{}' });
+    const { headers, target } = lastRequest();
+    expect([headers['x-api-key'], headers.authorization, target]).toEqual([
+      'sk-ant-12345',
+      undefined,
+      '/v1/messages',
+    ]);
+  });
+});
+
+describe('to the upstream', () => {
+  it('come method, path, query and body as they are', async () => {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
+      const body = method === 'HEAD' || method === 'GET' ? undefined : `{"${method}": 1 }`;
+      const { status } = await call(app, key, { method, path: '/v1/files/a%20b?x=1&y=%2F', body });
+      const request = lastRequest();
+      expect([status, request.method, request.target]).toEqual([200, method, '/v1/files/a%20b?x=1&y=%2F']);
+      expect(request.body.toString()).toBe(body ?? '');
+    }
+  });
+
+  it('come headers but those that belong to the connection, to proxies, or to us', async () => {
+    await call(app, key, {
+      body: '{}',
+      headers: {
+        ...{ 'content-type': 'application/json; charset=utf-8', 'anthropic-version': '2023-06-01' },
+        ...{ 'x-custom': 'ä'.normalize(), 'openai-organization': 'org', 'accept-encoding': 'br' },
+        ...{ 'x-forwarded-for': '1.2.3.4', forwarded: 'for=1.2.3.4', 'x-real-ip': '1.2.3.4', via: '1.1 x' },
+        ...{ 'cf-connecting-ip': '1.2.3.4', te: 'trailers', 'proxy-authorization': 'Basic x' },
+        ...{ connection: 'keep-alive, x-hop', 'x-hop': '1', 'keep-alive': 'timeout=5' },
+      },
+    });
+    expect(lastRequest().headers).toEqual({
+      host: new URL(upstream.url).host,
+      authorization: `Bearer ${UPSTREAM_KEY}`,
+      'content-type': 'application/json; charset=utf-8',
+      'anthropic-version': '2023-06-01',
+      'x-custom': 'ä',
+      'openai-organization': 'org',
+      'content-length': '2',
+    });
+  });
+
+  it.each([
+    ['a compressed body', gzipSync('{"model":"m","stream":true}'), { 'content-encoding': 'gzip' }],
+    ['what is no JSON', Buffer.from('{"model": "m", "stream": true, '), {}],
+    ['arbitrary bytes', randomBytes(1_000), { 'content-type': 'application/octet-stream' }],
+    ['30 MiB', Buffer.alloc(30 * 1_048_576, 'x'), {}],
+  ])('come the bytes of %s unchanged', async (_what, body, headers) => {
+    expect((await call(app, key, { body, headers })).status).toBe(200);
+    expect(sha256(lastRequest().body)).toBe(sha256(body));
+  });
+
+  it('comes a chunked body with its length', async () => {
+    const { status } = await call(app, key, { body: '{"a":1}', headers: { 'transfer-encoding': 'chunked' } });
+    const { headers, body } = lastRequest();
+    expect([status, body.toString(), headers['content-length'], headers['transfer-encoding']]).toEqual([
+      ...[200, '{"a":1}', '7', undefined],
+    ]);
+  });
+
+  it.each(['/v1/../admin', '/v1/%2e%2e/admin', '/v1/a/..%2f..%2fadmin'])(
+    '%s does not get out',
+    async (path) => {
+      const { status, text } = await call(app, key, { path });
+      expect([status, JSON.parse(text).error.code]).toEqual([404, 'not_found']);
+      expect(upstream.requests).toEqual([]);
+    },
+  );
+
+  it('goes what is below /v1 alone', async () => {
+    for (const path of ['/v1beta/models', '/v10', '/V1/models']) {
+      const { status, text } = await call(app, key, { path });
+      expect([status, JSON.parse(text)]).toEqual([404, { error: { message: 'not found' } }]);
+    }
+    expect((await call(app, key, { path: '/v1' })).status).toBe(200);
+    expect(lastRequest().target).toBe('/v1');
+  });
+});
+
+describe('to the client', () => {
+  it('come status, content type and bytes as they are', async () => {
+    const body = randomBytes(300_000);
+    upstream.answer = answerWith(body, { status: 207, type: 'audio/mpeg' });
+    const reply = await call(app, key, { body: '{}' });
+    expect([reply.status, reply.headers['content-type'], sha256(reply.body)]).toEqual([
+      ...[207, 'audio/mpeg', sha256(body)],
+    ]);
+  });
+
+  it('come headers but cookies and those of the connection, with the id of the request', async () => {
+    upstream.answer = answerWith(ANSWER, {
+      headers:
+        'Set-Cookie: a=b\r\nX-RateLimit-Remaining: 1\r\nX-Request-Id: theirs\r\nRequest-Id: theirs\r\n' +
+        'Connection: keep-alive, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=60\r\nProxy-Authenticate: x\r\n' +
+        'X-Twice: 1\r\nX-Twice: 2\r\nDate: Sat, 21 Nov 2026 00:00:00 GMT\r\n',
+    });
+    const { headers } = await call(app, key, { body: '{}', headers: { 'x-request-id': 'mine-1' } });
+    expect(headers).toEqual({
+      ...{ 'content-type': 'application/json', 'content-length': String(ANSWER.length) },
+      ...{ 'x-ratelimit-remaining': '1', 'x-twice': '1, 2', date: 'Sat, 21 Nov 2026 00:00:00 GMT' },
+      ...{ 'x-request-id': 'mine-1', 'request-id': 'mine-1', connection: 'close' },
+    });
+  });
+
+  it.each([400, 401, 403, 404, 409, 422, 429])('comes a %i of the upstream as it is', async (status) => {
+    const second = await startRawUpstream(answerWith(ANSWER));
+    const person = await personalOwner(app);
+    await fillPool(person, upstream.url, second.url);
+    upstream.answer = answerWith('{"error":"no"}', { status, headers: 'Retry-After: 7\r\n' });
+    const reply = await call(app, await mintKey(person), { body: '{}' });
+    expect([reply.status, reply.text, reply.headers['retry-after']]).toEqual([status, '{"error":"no"}', '7']);
+    expect(second.requests).toEqual([]);
+    await second.close();
+  });
+
+  it('comes a line of 1 MiB unchanged', async () => {
+    const event = `data: {"x":"${'y'.repeat(1_048_576)}"}\n\n`;
+    upstream.answer = answerWithEvents(event, 'data: [DONE]\n\n');
+    const reply = await call(app, key, { body: '{"stream":true}' });
+    expect([reply.complete, reply.text === `${event}data: [DONE]\n\n`]).toEqual([true, true]);
+  });
+
+  it('comes nothing but the head for HEAD, 204 and an empty body', async () => {
+    upstream.answer = ({ socket }) => socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    expect(await call(app, key, { method: 'DELETE' })).toMatchObject({
+      status: 204,
+      text: '',
+      complete: true,
+    });
+    upstream.answer = answerWith('');
+    expect(await call(app, key)).toMatchObject({ status: 200, text: '', complete: true });
+    upstream.answer = answerWith(ANSWER);
+    const head = await call(app, key, { method: 'HEAD' });
+    expect([head.status, head.headers['content-length']]).toEqual([200, String(ANSWER.length)]);
+  });
+});
+
+it('refuses a body that is too large, announced or not, and lets the client read that', async () => {
+  const small = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_BODY_LIMIT: '1000' });
+  const person = await personalOwner(small);
+  await fillPool(person, upstream.url);
+  const secret = await mintKey(person);
+  for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+    expect((await call(small, secret, { body: Buffer.alloc(1_000), headers })).status).toBe(200);
+    const { status, text } = await call(small, secret, { body: Buffer.alloc(1_001), headers });
+    expect([status, JSON.parse(text).error.code]).toEqual([413, 'request_too_large']);
+  }
+  expect(upstream.requests).toHaveLength(2);
+  await small.close();
+});
+
+it('has nothing to offer for an empty pool', async () => {
+  const { status, headers, text } = await call(app, await mintKey(await personalOwner(app)), { body: '{}' });
+  expect([status, headers['x-should-retry'], JSON.parse(text).error.code]).toEqual([
+    503,
+    'false',
+    'no_upstream',
+  ]);
+});

@@ -1,0 +1,104 @@
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { TestApp } from './app.js';
+import type { TestOwner } from './owners.js';
+
+/** An upstream as a test adds it to a pool. */
+export interface PoolEntry {
+  readonly url: string;
+  readonly provider?: string;
+  readonly apiKey?: string;
+  readonly priority?: number;
+}
+
+export const UPSTREAM_KEY = 'sk-upstream-0000';
+
+let count = 0;
+
+/** Puts upstreams into an owner's pool, to be tried in this order. */
+export async function fillPool(owner: TestOwner, ...entries: (PoolEntry | string)[]): Promise<number[]> {
+  const ids: number[] = [];
+  for (const entry of entries) {
+    const { url, ...rest } = typeof entry === 'string' ? { url: entry } : entry;
+    const { apiKey = UPSTREAM_KEY, ...fields } = rest as Omit<PoolEntry, 'url'>;
+    const { body } = await owner.admin
+      .post(`${owner.base}/upstreams`)
+      .send({ name: `upstream ${++count}`, base_url: url, api_key: apiKey, priority: count, ...fields })
+      .expect(201);
+    ids.push(body.id as number);
+  }
+  return ids;
+}
+
+/** A key of the owner's pool. */
+export async function mintKey(owner: TestOwner): Promise<string> {
+  const { body } = await owner.admin
+    .post('/me/keys')
+    .send({ organization_id: owner.organizationId })
+    .expect(201);
+  return body.api_key as string;
+}
+
+export interface Call {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly body?: string | Buffer;
+  readonly agent?: HttpAgent;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  /** The body as text. */
+  readonly text: string;
+  /** Whether the answer ended as it should. */
+  readonly complete: boolean;
+}
+
+/** Calls the proxy with a key, and reads the whole answer. */
+export async function call(app: Pick<TestApp, 'url'>, key: string, options: Call = {}): Promise<Reply> {
+  const response = await open(app, key, options);
+  const chunks: Buffer[] = [];
+  const complete = await new Promise<boolean>((resolve) => {
+    response.on('data', (piece: Buffer) => chunks.push(piece));
+    response.on('end', () => resolve(response.complete));
+    response.on('error', () => resolve(false));
+    response.on('close', () => resolve(response.complete));
+  });
+  const body = Buffer.concat(chunks);
+  const { statusCode: status = 0, headers, rawHeaders } = response;
+  return { status, headers, rawHeaders, body, text: body.toString('utf8'), complete };
+}
+
+/** Calls the proxy with a key; comes back when the head of the answer is here. */
+export function open(
+  { url }: Pick<TestApp, 'url'>,
+  key: string,
+  { method, path = '/v1/chat/completions', headers, body, agent }: Call = {},
+): Promise<IncomingMessage> {
+  const bytes = body === undefined ? undefined : Buffer.from(body);
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const sent = httpRequest({
+      ...{
+        hostname,
+        port,
+        path,
+        agent: agent ?? false,
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
+      },
+      headers: { authorization: `Bearer ${key}`, ...lengthOf(bytes, headers), ...headers },
+    });
+    sent.on('response', resolve).on('error', reject);
+    sent.end(bytes);
+  });
+}
+
+/** Node does not say the length for every method. */
+function lengthOf(body: Buffer | undefined, headers: Call['headers']): Record<string, string> {
+  if (body === undefined || headers?.['transfer-encoding'] !== undefined) return {};
+  return { 'content-length': String(body.length) };
+}
