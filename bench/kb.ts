@@ -2,11 +2,13 @@
 import { parseArgs } from 'node:util';
 import { PinnedChild } from './support/child.js';
 import { assertSameAnswers } from './support/compare.js';
-import { prepareKnowledgeBase, SESSION_SECRET } from './support/knowledge-base.js';
+import { interruption } from './support/interruption.js';
+import { prepareKnowledgeBase } from './support/knowledge-base.js';
 import type { Scenario } from './support/knowledge-base.js';
 import { describeMachine, pinSelf } from './support/machine.js';
 import { cpuRatio, measure, medians } from './support/rounds.js';
 import type { Figures } from './support/rounds.js';
+import { serviceSettings } from './support/session.js';
 import { markdownTable, number } from './support/table.js';
 import { createWorkspace } from './support/workspace.js';
 import type { Workspace } from './support/workspace.js';
@@ -40,7 +42,7 @@ type Measured = Record<keyof Servers, Figures[]>;
 
 async function main(): Promise<void> {
   pinSelf(LOAD_CORE);
-  const interrupted = interruption();
+  const interrupted = interruption(TIME_LIMIT_MS);
   interrupted.catch(() => undefined); // for when it comes before it is waited for
   const workspace = await createWorkspace();
   const children: PinnedChild[] = [];
@@ -54,7 +56,7 @@ async function main(): Promise<void> {
 
 async function run(workspace: Workspace, children: PinnedChild[]): Promise<void> {
   const start = async (args: string[]) => {
-    const child = await PinnedChild.start({ args, core: SERVER_CORE, env: settings(workspace) });
+    const child = await PinnedChild.startNode({ args, core: SERVER_CORE, env: serviceSettings(workspace) });
     children.push(child);
     return child;
   };
@@ -66,15 +68,6 @@ async function run(workspace: Workspace, children: PinnedChild[]): Promise<void>
   console.log(`\n${describeMachine()}, PostgreSQL ${workspace.postgresVersion}`);
   printTable(results);
   if (!options['skip-memory']) await watchMemory(scenarios, service);
-}
-
-function settings({ databaseUrl, dataDir }: Workspace): NodeJS.ProcessEnv {
-  return {
-    DATABASE_URL: databaseUrl,
-    DATA_DIR: dataDir,
-    SESSION_JWT_SECRET: SESSION_SECRET,
-    ENCRYPTION_KEYS: Buffer.alloc(32, 1).toString('base64'),
-  };
 }
 
 /** Service and bare handler take turns within a round, and who begins changes with the round. */
@@ -126,15 +119,6 @@ async function watchMemory(scenarios: readonly Scenario[], service: PinnedChild)
   }
   console.log('\nMemory of the service after a garbage collection, MiB\n');
   console.log(markdownTable(['requests after the warm-up', 'RSS', 'heap', 'external'], rows));
-}
-
-/** Rejects when somebody wants the run to end, or it takes too long. */
-function interruption(): Promise<never> {
-  return new Promise((_, reject) => {
-    const stop = (reason: string) => () => reject(new Error(reason));
-    process.once('SIGINT', stop('interrupted')).once('SIGTERM', stop('interrupted'));
-    setTimeout(stop('the time is up'), TIME_LIMIT_MS).unref();
-  });
 }
 
 await main();

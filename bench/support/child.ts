@@ -10,15 +10,30 @@ const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
 /** The unit of times in `/proc`: fixed at 100 a second on Linux (`getconf CLK_TCK`). */
 const TICKS_PER_SECOND = 100;
+const PROBE = new URL('child-probe.mjs', import.meta.url).pathname;
 
 export interface ChildOptions {
+  /** Program and arguments. */
+  readonly command: readonly string[];
+  readonly core: number;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Where it is going to listen. */
+  readonly port: number;
+  /** Says nothing, whatever goes wrong. */
+  readonly silent?: boolean;
+}
+
+export interface NodeOptions {
   /** What follows `node`: its options and the program. */
   readonly args: readonly string[];
   readonly core: number;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env?: NodeJS.ProcessEnv;
+  /** A free one when left out. */
+  readonly port?: number;
+  readonly silent?: boolean;
 }
 
-/** A Node process on one core, listening on `port`. It ends when we do, however we end. */
+/** A server in a process on one core, listening on `port`. */
 export class PinnedChild {
   private stopping = false;
 
@@ -31,14 +46,11 @@ export class PinnedChild {
     });
   }
 
-  /** Comes back when the port is open. The port is handed over as `PORT`. @throws Error when it does not open */
-  static async start({ args, core, env }: ChildOptions): Promise<PinnedChild> {
-    const port = await findFreePort();
-    const probe = new URL('child-probe.mjs', import.meta.url).pathname;
-    const node = [process.execPath, '--expose-gc', '--import', probe, ...args];
-    const child = spawn('taskset', ['-c', String(core), ...node], {
-      env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), ...env },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  /** Comes back when the port is open. @throws Error when it does not open */
+  static async start({ command, core, env, port, silent }: ChildOptions): Promise<PinnedChild> {
+    const child = spawn('taskset', ['-c', String(core), ...command], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'ignore', silent ? 'ignore' : 'inherit', 'ipc'],
     });
     const started = new PinnedChild(child, port);
     try {
@@ -50,14 +62,25 @@ export class PinnedChild {
     return started;
   }
 
-  /** CPU time used so far by all threads, user and system. */
-  cpuSeconds(): number {
-    const stat = readFileSync(`/proc/${this.process.pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from the third field on
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  /** A Node process that is told its port as `PORT`. It ends when we do, however we end. */
+  static async startNode({ args, core, env, port, silent }: NodeOptions): Promise<PinnedChild> {
+    const own = port ?? (await findFreePort());
+    const command = [process.execPath, '--expose-gc', '--import', PROBE, ...args];
+    return PinnedChild.start({
+      ...{ command, core, port: own, silent },
+      env: { HOST: '127.0.0.1', PORT: String(own), ...env },
+    });
   }
 
-  /** Memory after a full garbage collection. */
+  /** CPU time used so far by all threads, user and system, of the process and its children. */
+  cpuSeconds(): number {
+    const { pid } = this.process;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    const pids = children === '' ? [] : children.split(' ');
+    return [String(pid), ...pids].map(cpuTicks).reduce((a, b) => a + b) / TICKS_PER_SECOND;
+  }
+
+  /** Memory after a full garbage collection; of a Node process. */
   async memory(): Promise<NodeJS.MemoryUsage> {
     this.process.send('memory');
     const [usage] = (await once(this.process, 'message', {
@@ -66,11 +89,20 @@ export class PinnedChild {
     return usage;
   }
 
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return this.end('SIGTERM');
+  }
+
+  /** As a crash. */
+  kill(): Promise<void> {
+    return this.end('SIGKILL');
+  }
+
+  private async end(how: NodeJS.Signals): Promise<void> {
     this.stopping = true;
     if (this.hasEnded()) return;
     const ended = once(this.process, 'exit');
-    this.process.kill('SIGTERM');
+    this.process.kill(how);
     const timer = setTimeout(() => this.process.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await ended;
     clearTimeout(timer);
@@ -90,6 +122,12 @@ export class PinnedChild {
   }
 }
 
+function cpuTicks(pid: string): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from the third field on
+  return Number(fields[11]) + Number(fields[12]);
+}
+
 function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -101,7 +139,7 @@ function isOpen(port: number): Promise<boolean> {
   });
 }
 
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

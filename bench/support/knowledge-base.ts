@@ -1,8 +1,5 @@
-import { createSecretKey } from 'node:crypto';
-import { SignJWT } from 'jose';
 import type { PinnedChild } from './child.js';
-
-export const SESSION_SECRET = 'a secret of at least thirty-two bytes for the benchmark';
+import { create, newSession } from './session.js';
 
 const PROJECTS = 100;
 const READ_BODY_BYTES = 8_192;
@@ -19,12 +16,7 @@ export interface Scenario {
 export async function prepareKnowledgeBase(service: PinnedChild): Promise<Scenario[]> {
   const session = await newSession();
   const call = async (path: string, body: object) => {
-    const response = await fetch(`http://127.0.0.1:${service.port}/me/${path}`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${session}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    const response = await create(service.port, session, path, body);
     return { id: ((await response.json()) as { id: number }).id, etag: response.headers.get('etag') };
   };
   const projects: number[] = [];
@@ -43,13 +35,6 @@ export async function prepareKnowledgeBase(service: PinnedChild): Promise<Scenar
     { name: 'a document with 8 KiB', status: 200, next: get(document) },
     { name: 'create a document of 2 KiB', status: 201, next: creations(session, `${createIn}/documents`) },
   ];
-}
-
-async function newSession(): Promise<string> {
-  return new SignJWT({ sub: 'bench', email: 'bench@example.com' })
-    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-    .setExpirationTime('1 day')
-    .sign(createSecretKey(Buffer.from(SESSION_SECRET)));
 }
 
 /** Each with a slug of its own; made from a template, to be cheap. */

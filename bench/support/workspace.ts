@@ -10,6 +10,9 @@ export interface Workspace {
   /** Such as `18.1`. */
   readonly postgresVersion: string;
   readonly dataDir: string;
+  stopDatabase(): Promise<void>;
+  /** On another port, which is returned. */
+  startDatabase(): Promise<number>;
   /** Stops PostgreSQL and removes everything. */
   dispose(): Promise<void>;
 }
@@ -19,11 +22,16 @@ export async function createWorkspace(): Promise<Workspace> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-bench-'));
   await chmod(dataDir, 0o755); // PostgreSQL may run as another user
   try {
-    const postgres = await startEmbeddedPostgres({ dataDir });
+    let postgres = await startEmbeddedPostgres({ dataDir });
     return {
       databaseUrl: postgres.url,
       postgresVersion: await versionOf(postgres.url),
       dataDir,
+      stopDatabase: () => postgres.stop(),
+      startDatabase: async () => {
+        postgres = await startEmbeddedPostgres({ dataDir });
+        return Number(new URL(postgres.url).port);
+      },
       dispose: async () => {
         await postgres.stop();
         await rm(dataDir, { recursive: true, force: true });

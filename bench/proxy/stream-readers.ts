@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+const EVENT = 'data: ';
+const OPENED_AT_ONCE = 50;
+
+/** Clients that hold streams open. */
+export class StreamReaders {
+  /** Events that have arrived at all of them so far. */
+  events = 0;
+  private failure?: Error;
+  private closing = false;
+  private readonly sockets: Socket[] = [];
+
+  /** @throws Error when a stream does not begin with a 200 */
+  static async open(port: number, requests: readonly Buffer[]): Promise<StreamReaders> {
+    const readers = new StreamReaders();
+    try {
+      for (let i = 0; i < requests.length; i += OPENED_AT_ONCE) {
+        const some = requests.slice(i, i + OPENED_AT_ONCE);
+        await Promise.all(some.map((request) => readers.openOne(port, request)));
+      }
+    } catch (error) {
+      readers.close();
+      throw error;
+    }
+    return readers;
+  }
+
+  get streams(): readonly Socket[] {
+    return this.sockets;
+  }
+
+  /** @throws Error when a stream has ended */
+  assertAllOpen(): void {
+    if (this.failure) throw this.failure;
+  }
+
+  close(): void {
+    this.closing = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private async openOne(port: number, request: Buffer): Promise<void> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    this.sockets.push(socket);
+    await once(socket, 'connect');
+    socket.write(request);
+    const [first] = (await once(socket, 'data', { signal: AbortSignal.timeout(10_000) })) as [Buffer];
+    const head = first.toString('latin1');
+    if (!head.startsWith('HTTP/1.1 200')) throw new Error(`a stream was refused: ${head}`);
+    socket.on('data', (bytes) => this.count(bytes));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      if (!this.closing) this.failure = new Error('a stream was cut');
+    });
+  }
+
+  private count(bytes: Buffer): void {
+    for (let at = bytes.indexOf(EVENT); at >= 0; at = bytes.indexOf(EVENT, at + 1)) this.events++;
+  }
+}

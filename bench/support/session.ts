@@ -1,0 +1,33 @@
+import { createSecretKey } from 'node:crypto';
+import { SignJWT } from 'jose';
+import type { Workspace } from './workspace.js';
+
+const SESSION_SECRET = 'a secret of at least thirty-two bytes for the benchmark';
+
+/** The settings of a measured service. */
+export function serviceSettings({ databaseUrl, dataDir }: Workspace): NodeJS.ProcessEnv {
+  return {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    SESSION_JWT_SECRET: SESSION_SECRET,
+    ENCRYPTION_KEYS: Buffer.alloc(32, 1).toString('base64'),
+  };
+}
+
+export async function newSession(user = 'bench'): Promise<string> {
+  return new SignJWT({ sub: user, email: `${user}@example.com` })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setExpirationTime('1 day')
+    .sign(createSecretKey(Buffer.from(SESSION_SECRET)));
+}
+
+/** Makes something below `/me`. @throws Error when the answer is not 201 */
+export async function create(port: number, session: string, path: string, body: object): Promise<Response> {
+  const response = await fetch(`http://127.0.0.1:${port}/me/${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${session}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+  return response;
+}
