@@ -42,7 +42,7 @@ export class DocumentUpdater {
       content === undefined
         ? await this.updateRow(scope, target, { title, slug })
         : await this.updateBody(scope, target, { title, slug }, content);
-    crashPoint('update:committed');
+    await crashPoint('update:committed');
     return updated;
   }
 
@@ -56,7 +56,7 @@ export class DocumentUpdater {
       const { document, content } = await this.recovery.settle(await lockRow(manager, scope, target), locked);
       await changeRow(manager, target.id, change);
       assertMatch(target.ifMatch, entityTag(document));
-      crashPoint('update:changed');
+      await crashPoint('update:changed');
       return { document: await manager.findOneByOrFail(Document, { id: target.id }), content };
     });
   }
@@ -75,10 +75,10 @@ export class DocumentUpdater {
       try {
         return await locked.transaction(async () => {
           await this.changeRowToBody(scope, target, { change, body, announcement }, locked);
-          crashPoint('update:changed');
+          await crashPoint('update:changed');
           replacement.underWay = true;
           await this.bodies.put(target.id, body, locked.deadline);
-          crashPoint('update:stored');
+          await crashPoint('update:stored');
           await manager.delete(DocumentUpdate, { id: announcement });
           return { document: await manager.findOneByOrFail(Document, { id: target.id }), content };
         });
@@ -123,7 +123,7 @@ async function announce(
     if (violatesForeignKey(error, 'document_updates_document_id_fkey')) throw new NotFound();
     throw error;
   }
-  crashPoint('update:announced');
+  await crashPoint('update:announced');
   return update.id;
 }
 

@@ -105,9 +105,9 @@ export class DocumentsService implements OnModuleInit {
     const { organizationId } = scope;
     const body = toBody(content);
     const id = await this.deletions.reserve(BODY_PREFIX, SEQUENCE);
-    crashPoint('create:reserved');
+    await crashPoint('create:reserved');
     await this.bodies.put(id, body);
-    crashPoint('create:stored');
+    await crashPoint('create:stored');
     const { bodySha256, bodySize } = body;
     const document = this.documents.create({
       id,
@@ -119,7 +119,7 @@ export class DocumentsService implements OnModuleInit {
       bodySize,
     });
     await this.insert(document);
-    crashPoint('create:committed');
+    await crashPoint('create:committed');
     return { document, content };
   }
 
@@ -141,7 +141,7 @@ export class DocumentsService implements OnModuleInit {
       // An update is under way: wait for it among those who may wait for the storage.
       await this.lock.patientTransaction(target.id, ({ manager }) => this.deleteRow(manager, scope, target));
     }
-    crashPoint('delete:committed');
+    await crashPoint('delete:committed');
     await this.deletions.removePromptly([bodyKey(target.id)]);
   }
 
@@ -155,7 +155,7 @@ export class DocumentsService implements OnModuleInit {
     assertMatch(target.ifMatch, entityTag(row));
     await this.release([row.id], manager);
     await manager.delete(Document, { id: row.id });
-    crashPoint('delete:noted');
+    await crashPoint('delete:noted');
   }
 
   /** Row in, reservation out, in one transaction. What fails here leaves a body that nobody will miss. */
@@ -165,7 +165,7 @@ export class DocumentsService implements OnModuleInit {
       await this.documents.manager.transaction(async (transaction) => {
         await transaction.insert(Document, document);
         await this.deletions.keep(key, transaction);
-        crashPoint('create:inserted');
+        await crashPoint('create:inserted');
       });
     } catch (error) {
       // After a lost connection the row may be there all the same: then the body is not ours to discard.
@@ -194,9 +194,9 @@ export class DocumentsService implements OnModuleInit {
     });
     const ids = documents.map(({ id }) => id);
     await this.release(ids, transaction);
-    crashPoint('delete project:noted');
+    await crashPoint('delete project:noted');
     this.transactions.afterCommit(transaction, async () => {
-      crashPoint('delete project:committed');
+      await crashPoint('delete project:committed');
       await this.deletions.removePromptly(ids.map(bodyKey));
     });
   }

@@ -123,7 +123,7 @@ export class DeletionQueue {
       }
     };
     await Promise.all(Array.from({ length: PARALLEL_DELETIONS }, worker));
-    crashPoint('remove:deleted');
+    await crashPoint('remove:deleted');
     if (gone.length > 0) await this.strike(gone);
     if (failures.length > 0) throw failures[0];
     return gone.length;

@@ -37,7 +37,7 @@ export class FileObjectStore extends ObjectStore {
     try {
       await writeDurably(temporary, body, signal);
       signal.throwIfAborted(); // who called has been told that it failed
-      crashPoint('put:written');
+      await crashPoint('put:written');
       await rename(temporary, join(this.root, key));
     } catch (error) {
       await rm(temporary, { force: true });
