@@ -12,7 +12,9 @@ import { findBinaries } from './binaries.js';
 import { startEmbeddedPostgres } from './embedded-postgres.js';
 import type { EmbeddedPostgres } from './embedded-postgres.js';
 
-const OWNER_PROGRAM = 'test/support/embedded-postgres-owner.ts';
+const OWNER_PROGRAM = 'test/support/embedded-postgres-owner.mjs';
+
+const KEEP = 'DROP TABLE IF EXISTS kept; CREATE TABLE kept AS SELECT 42 AS answer';
 
 interface Owner {
   readonly child: ChildProcessWithoutNullStreams;
@@ -21,14 +23,19 @@ interface Owner {
 }
 
 describe('the embedded PostgreSQL', () => {
+  /** Making a cluster takes most of a test's time: one serves all that do not ask for a fresh folder. */
+  const parents: string[] = [];
+  let usedDir: string;
   let dataDir: string;
   let servers: EmbeddedPostgres[];
   let owners: Owner[];
 
-  beforeAll(() => Logger.overrideLogger(false));
-
-  beforeEach(async () => {
-    dataDir = join(await mkdtemp(join(tmpdir(), 'mintkeep-embedded-')), 'data'); // mode 0700, as `mktemp -d`
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    usedDir = await freshDir();
+  });
+  beforeEach(() => {
+    dataDir = usedDir;
     servers = [];
     owners = [];
   });
@@ -40,12 +47,12 @@ describe('the embedded PostgreSQL', () => {
     const pid = await postmasterPid().catch(() => undefined);
     if (pid !== undefined && isAlive(pid)) process.kill(pid, 'SIGQUIT');
     if (pid !== undefined) await eventually(() => expect(isAlive(pid)).toBe(false));
-    await rm(join(dataDir, '..'), { recursive: true });
   });
+  afterAll(() => Promise.all(parents.map((parent) => rm(parent, { recursive: true }))));
 
   it('keeps its data over a restart', async () => {
     const first = await start();
-    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await query(first.url, KEEP);
     await first.stop();
     const second = await start();
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
@@ -100,7 +107,8 @@ describe('the embedded PostgreSQL', () => {
   it.each(['a fresh', 'a used'])(
     'lets one of three processes win that start at once on %s folder',
     async (kind) => {
-      if (kind === 'a used') await (await start()).stop();
+      if (kind === 'a fresh') dataDir = await freshDir();
+      else await (await start()).stop();
       const racers = [startOwner(), startOwner(), startOwner()];
       const losers = await eventually(() => {
         const ended = racers.filter(({ child }) => child.exitCode !== null);
@@ -116,7 +124,7 @@ describe('the embedded PostgreSQL', () => {
 
   it('takes over the server of a process that was killed', async () => {
     const killed = startOwner();
-    await query(await urlOf(killed), 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await query(await urlOf(killed), KEEP);
     const pid = await postmasterPid();
     await kill(killed);
     expect(isAlive(pid)).toBe(true);
@@ -129,6 +137,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   it('starts after a process was killed while it made the cluster', async () => {
+    dataDir = await freshDir();
     const killed = startOwner();
     await eventually(async () =>
       expect(await readdir(dataDir)).toContainEqual(expect.stringMatching(/^postgres-init-/)),
@@ -164,7 +173,7 @@ describe('the embedded PostgreSQL', () => {
       'by %s, comes back on the same port and stays the owner',
       async (signal) => {
         const { url } = await start();
-        await query(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+        await query(url, KEEP);
         const pid = await postmasterPid();
         process.kill(pid, signal);
         await eventually(async () => expect(await postmasterPid()).not.toBe(pid));
@@ -223,9 +232,16 @@ describe('the embedded PostgreSQL', () => {
     return server;
   }
 
+  /** Nothing is there yet; closed to others, as by `mktemp -d`. */
+  async function freshDir(): Promise<string> {
+    const parent = await mkdtemp(join(tmpdir(), 'mintkeep-embedded-'));
+    parents.push(parent);
+    return join(parent, 'data');
+  }
+
   /** The same in a process of its own. */
   function startOwner(): Owner {
-    const child = spawn(process.execPath, ['--import', 'tsx', OWNER_PROGRAM, dataDir], {
+    const child = spawn(process.execPath, [OWNER_PROGRAM, dataDir], {
       env: { ...process.env, NODE_OPTIONS: '' },
     });
     const owner = { child, output: firstLine(child), errors: text(child.stderr) };
