@@ -58,27 +58,32 @@ export async function startRawUpstream(answer: Answer): Promise<RawUpstream> {
 
 function readRequests(socket: Socket, take: (request: RawRequest) => void): void {
   let pieces: Buffer[] = [];
-  let missing = 0;
+  let missing = 1;
   let position = 0;
   socket.on('data', (piece) => {
     pieces.push(piece);
     missing -= piece.length;
-    while (missing <= 0 && pieces.length > 0) {
+    while (missing <= 0) {
       const bytes = Buffer.concat(pieces);
+      pieces = [bytes];
       const end = bytes.indexOf('\r\n\r\n');
-      const [requestLine = '', ...lines] = bytes.toString('latin1', 0, Math.max(end, 0)).split('\r\n');
-      const headers = Object.fromEntries(lines.map((line) => pairOf(line)));
+      if (end < 0) return;
+      const { method, target, headers } = readHead(bytes.toString('latin1', 0, end));
       const bodyEnd = end + 4 + Number(headers['content-length'] ?? 0);
-      missing = end < 0 ? 1 : bodyEnd - bytes.length;
-      pieces = missing > 0 ? [bytes] : [];
+      missing = bodyEnd - bytes.length;
       if (missing > 0) return;
-      const [method = '', target = ''] = requestLine.split(' ');
-      const body = bytes.subarray(end + 4, bodyEnd);
-      if (bytes.length > bodyEnd) pieces = [bytes.subarray(bodyEnd)];
-      missing = 0;
-      take({ method, target, headers, body, socket, position: position++ });
+      const rest = bytes.subarray(bodyEnd);
+      pieces = [rest];
+      missing = rest.length > 0 ? 0 : 1;
+      take({ method, target, headers, body: bytes.subarray(end + 4, bodyEnd), socket, position: position++ });
     }
   });
+}
+
+function readHead(head: string): Pick<RawRequest, 'method' | 'target' | 'headers'> {
+  const [requestLine = '', ...lines] = head.split('\r\n');
+  const [method = '', target = ''] = requestLine.split(' ');
+  return { method, target, headers: Object.fromEntries(lines.map((line) => pairOf(line))) };
 }
 
 function pairOf(line: string): [string, string] {
