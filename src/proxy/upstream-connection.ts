@@ -22,7 +22,8 @@ export interface AnswerListener extends AnswerSink {
   failed(kind: FailureKind, stale: boolean): void;
 }
 
-const JOINED_BODY_LIMIT_BYTES = 65_536;
+/** Up to here, one string costs less to write than two buffers; in Latin-1, every byte is a character. */
+const JOINED_LIMIT_BYTES = 16_384;
 
 /** A connection to an upstream; carries one request at a time. */
 export class UpstreamConnection {
@@ -60,7 +61,7 @@ export class UpstreamConnection {
     this.listener = listener;
     this.reader.begin(method);
     if (body.length === 0) this.socket.write(head, 'latin1');
-    else if (body.length <= JOINED_BODY_LIMIT_BYTES) this.socket.write(joined(head, body));
+    else if (body.length <= JOINED_LIMIT_BYTES) this.socket.write(head + body.toString('latin1'), 'latin1');
     else {
       this.socket.cork();
       this.socket.write(head, 'latin1');
@@ -128,12 +129,4 @@ export class UpstreamConnection {
     this.destroy();
     listener?.failed(kind, stale);
   }
-}
-
-/** One buffer is one system call, and one packet where it fits. */
-function joined(head: string, body: Buffer): Buffer {
-  const bytes = Buffer.allocUnsafe(head.length + body.length);
-  bytes.write(head, 'latin1');
-  body.copy(bytes, head.length);
-  return bytes;
 }
