@@ -20,6 +20,7 @@ import { ProjectsModule } from './projects/projects.module.js';
 import { ProxyModule } from './proxy/proxy.module.js';
 import { UnknownRouteModule } from './unknown-route.module.js';
 import { UpstreamsModule } from './upstreams/upstreams.module.js';
+import { UsageModule } from './usage/usage.module.js';
 
 /** The table of contents. */
 @Module({
@@ -45,6 +46,7 @@ export class AppModule {
         DocumentsModule,
         UpstreamsModule,
         KeysModule,
+        UsageModule,
         DeviceAuthModule,
         ProxyModule,
         HealthModule,

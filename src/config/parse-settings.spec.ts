@@ -44,6 +44,7 @@ it('needs nothing on a developer’s machine', () => {
     upstreamPrivateNetworks: 'allow',
     deviceCodesPerMinute: 60,
     keyGraceSeconds: 60,
+    usageRetentionMonths: undefined,
     proxyBodyLimitBytes: 33_554_432,
     upstreamConnectTimeoutMs: 5_000,
     upstreamFirstByteTimeoutMs: 120_000,
@@ -71,6 +72,7 @@ it('takes what is set', () => {
     TRUST_PROXY: '10.0.0.0/8, ::1',
     CORS_ORIGINS: 'https://app.example.com,http://localhost:5173',
     KEY_GRACE_SECONDS: '0',
+    USAGE_RETENTION_MONTHS: '13',
   });
   expect(settings).toMatchObject({
     port: 8080,
@@ -85,6 +87,7 @@ it('takes what is set', () => {
     corsOrigins: ['https://app.example.com', 'http://localhost:5173'],
     upstreamPrivateNetworks: 'deny',
     keyGraceSeconds: 0,
+    usageRetentionMonths: 13,
   });
   expect(settings.encryptionKeys).toHaveLength(2);
 });
@@ -110,6 +113,7 @@ it.each([
   ['UPSTREAM_PRIVATE_NETWORKS', ['yes']],
   ['DEVICE_CODES_PER_MINUTE', ['0', 'x']],
   ['KEY_GRACE_SECONDS', ['-1']],
+  ['USAGE_RETENTION_MONTHS', ['0', '-1', 'x']],
   ['PROXY_BODY_LIMIT', ['0', '1MB']],
   ['UPSTREAM_CONNECT_TIMEOUT_MS', ['0']],
   ['UPSTREAM_FIRST_BYTE_TIMEOUT_MS', ['x']],

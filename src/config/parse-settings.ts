@@ -73,6 +73,9 @@ function parseOperations(env: Environment) {
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     deviceCodesPerMinute: env.integer('DEVICE_CODES_PER_MINUTE', 60, 1, 1_000_000),
     keyGraceSeconds: env.integer('KEY_GRACE_SECONDS', 60, 0, 86_400),
+    usageRetentionMonths: env.has('USAGE_RETENTION_MONTHS')
+      ? env.integer('USAGE_RETENTION_MONTHS', 1, 1, 1_200)
+      : undefined,
   };
 }
 

@@ -56,6 +56,8 @@ export abstract class Settings {
   abstract readonly upstreamPrivateNetworks: 'allow' | 'deny';
   abstract readonly deviceCodesPerMinute: number;
   abstract readonly keyGraceSeconds: number;
+  /** Whole months (UTC) that records of usage are kept beside the current one; undefined: for ever. */
+  abstract readonly usageRetentionMonths?: number;
   abstract readonly proxyBodyLimitBytes: number;
   abstract readonly upstreamConnectTimeoutMs: number;
   abstract readonly upstreamFirstByteTimeoutMs: number;

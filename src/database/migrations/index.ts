@@ -6,6 +6,8 @@ import { Invitations1763800100000 } from './1763800100000-invitations.js';
 import { Upstreams1763900000000 } from './1763900000000-upstreams.js';
 import { Keys1763900100000 } from './1763900100000-keys.js';
 import { DeviceSessions1764000000000 } from './1764000000000-device-sessions.js';
+import { UsageRecords1764100000000 } from './1764100000000-usage-records.js';
+import { UsageRollups1764100100000 } from './1764100100000-usage-rollups.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -17,4 +19,6 @@ export const migrations = [
   Upstreams1763900000000,
   Keys1763900100000,
   DeviceSessions1764000000000,
+  UsageRecords1764100000000,
+  UsageRollups1764100100000,
 ];

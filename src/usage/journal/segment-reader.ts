@@ -1,0 +1,68 @@
+import { open, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { BATCH_RECORDS } from './record-source.js';
+import type { Batch } from './record-source.js';
+
+/** Some 500 records with room to spare; a line that is longer is read all the same. */
+const READ_BYTES = 512 * 1024;
+const NEWLINE = 0x0a;
+const [OPEN, COMMA, CLOSE] = Buffer.from('[,]') as unknown as [number, number, number];
+
+/** Reads a file of JSON lines in batches, while it may still be appended to. */
+export class SegmentReader {
+  private handle?: FileHandle;
+  private offset = 0;
+  private buffer = Buffer.allocUnsafe(READ_BYTES);
+
+  constructor(private readonly path: string) {}
+
+  /** The next whole lines; undefined when there are none (yet). The file is there: it may be gone from its folder. */
+  async read(): Promise<Batch | undefined> {
+    this.handle ??= await open(this.path, 'r');
+    for (;;) {
+      // The batch becomes a JSON array where it lies: `[` before it, commas and `]` for the ends of lines.
+      const room = this.buffer.length - 1;
+      const { bytesRead } = await this.handle.read(this.buffer, 1, room, this.offset);
+      const ends = lineEnds(this.buffer.subarray(0, bytesRead + 1));
+      if (ends.length > 0) return this.toBatch(ends);
+      if (bytesRead < room) return undefined;
+      this.buffer = Buffer.allocUnsafe(this.buffer.length * 2);
+    }
+  }
+
+  /** Closes the file, and removes it. */
+  async remove(): Promise<void> {
+    await this.close();
+    await rm(this.path, { force: true });
+  }
+
+  async close(): Promise<void> {
+    await this.handle?.close();
+    this.handle = undefined;
+  }
+
+  private toBatch(ends: number[]): Batch {
+    const { buffer } = this;
+    const length = ends.at(-1)!;
+    buffer[0] = OPEN;
+    for (const end of ends) buffer[end] = COMMA;
+    buffer[length] = CLOSE;
+    return {
+      json: buffer.subarray(0, length + 1),
+      records: ends.length,
+      lines: () => ends.map((end, i) => buffer.subarray(i === 0 ? 1 : ends[i - 1]! + 1, end)),
+      commit: () => {
+        this.offset += length;
+        return Promise.resolve();
+      },
+    };
+  }
+}
+
+function lineEnds(bytes: Buffer): number[] {
+  const ends: number[] = [];
+  for (let end = bytes.indexOf(NEWLINE, 1); end !== -1; end = bytes.indexOf(NEWLINE, end + 1)) {
+    if (ends.push(end) === BATCH_RECORDS) break;
+  }
+  return ends;
+}

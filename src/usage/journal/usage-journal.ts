@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { Injectable, Logger } from '@nestjs/common';
+import type { OnApplicationBootstrap } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { Settings } from '../../config/settings.js';
+import { JournalFolder, SILENT_MS } from './journal-folder.js';
+import { Journal } from './journal.js';
+import { MemoryBacklog } from './memory-backlog.js';
+import type { Batch, RecordSource } from './record-source.js';
+
+const TEND_INTERVAL_MS = 5_000;
+/** After a write that failed. Until then records are kept in memory. */
+const RETRY_AFTER_MS = 1_000;
+/** A process that was held up for longer takes a new folder, well before others may take its old one. */
+const HELD_UP_MS = SILENT_MS / 2;
+/**
+ * A folder that was taken is watched for this long before its last segment goes: its owner, should it live after
+ * all, finds out within {@link TEND_INTERVAL_MS} that it is no longer there.
+ */
+const SETTLED_AFTER_MS = 2 * TEND_INTERVAL_MS;
+
+/**
+ * Where records wait for the database: in a folder of this process under `$DATA_DIR/usage-journal`. Those of
+ * processes that were killed are taken over, at the start and while running.
+ */
+@Injectable()
+export class UsageJournal implements RecordSource, OnApplicationBootstrap {
+  private readonly logger = new Logger(UsageJournal.name);
+  private readonly root: string;
+  private current?: Journal;
+  /** Of other processes, and those of our own that we have given up. */
+  private readonly others = new Set<Journal>();
+  private readonly backlog = new MemoryBacklog();
+  private turn = 0;
+  private beatAt = 0;
+  private retryAt = 0;
+  private failing = false;
+  private losing = false;
+
+  constructor({ dataDir }: Settings) {
+    this.root = join(dataDir, 'usage-journal');
+  }
+
+  onApplicationBootstrap(): void {
+    this.tend();
+  }
+
+  /** Keeps the lines, whatever happens: on disk, or in memory while that cannot be written. */
+  append(lines: readonly string[]): void {
+    const now = Date.now();
+    if (now < this.retryAt) return this.remember(lines);
+    try {
+      if (now - this.beatAt > HELD_UP_MS) this.giveUp();
+      this.current ??= this.create(now);
+      this.current.append(Buffer.from(lines.join('')));
+      if (this.failing) this.logger.log('the journal of usage is written again');
+      this.failing = false;
+    } catch (error) {
+      if (!this.failing) this.warn(error, 'the journal of usage cannot be written: records wait in memory');
+      this.failing = true;
+      this.retryAt = now + RETRY_AFTER_MS;
+      this.giveUp();
+      this.remember(lines);
+    }
+  }
+
+  /** From all that wait, in turns. */
+  async read(): Promise<Batch | undefined> {
+    const sources: RecordSource[] = [...(this.current ? [this.current] : []), this.backlog, ...this.others];
+    this.turn++;
+    for (let i = 0; i < sources.length; i++) {
+      const batch = await sources[(this.turn + i) % sources.length]!.read();
+      if (batch) return batch;
+    }
+    return undefined;
+  }
+
+  /** Shows others that this process lives, and looks after the folders of those that do not. */
+  @Interval(TEND_INTERVAL_MS)
+  tend(): void {
+    try {
+      if (this.current && !this.current.folder.beat()) this.giveUp();
+      this.beatAt = Date.now();
+      for (const journal of this.others) this.look(journal);
+      for (const folder of JournalFolder.abandoned(this.root)) this.takeOver(folder);
+    } catch (error) {
+      this.warn(error, 'the journal of usage cannot be looked after');
+    }
+  }
+
+  /** Ends it, when nothing is appended any more. What is not in the database is left to the next start. */
+  async close(): Promise<void> {
+    this.giveUp();
+    for (const journal of this.others) {
+      if (journal.empty) journal.folder.remove();
+      else journal.folder.release();
+      await journal.close();
+    }
+    this.others.clear();
+  }
+
+  private create(now: number): Journal {
+    this.beatAt = now;
+    return new Journal(JournalFolder.create(this.root));
+  }
+
+  /** What is in it is still written to the database. */
+  private giveUp(): void {
+    if (!this.current) return;
+    this.current.seal();
+    this.others.add(this.current);
+    this.current = undefined;
+  }
+
+  private look(journal: Journal): void {
+    if (journal.empty) journal.folder.remove();
+    else if (journal.folder.beat()) return;
+    this.others.delete(journal); // done with, or taken by another process
+    void journal.close();
+  }
+
+  private takeOver(folder: JournalFolder): void {
+    const taken = folder.take(this.root);
+    if (!taken) return;
+    const journal = new Journal(taken);
+    this.others.add(journal);
+    setTimeout(() => journal.seal(), SETTLED_AFTER_MS).unref();
+  }
+
+  private remember(lines: readonly string[]): void {
+    const lost = lines.filter((line) => !this.backlog.add(Buffer.from(line.trimEnd()))).length;
+    if (lost > 0 && !this.losing) this.logger.error({ lost }, 'no room for records of usage: some are lost');
+    this.losing = lost > 0;
+  }
+
+  private warn(error: unknown, message: string): void {
+    this.logger.warn({ reason: (error as Error).message }, message);
+  }
+}

@@ -1,0 +1,100 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Injectable, Logger } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+import { PreparedQueries } from '../database/prepared.js';
+import type { Batch } from './journal/record-source.js';
+import { isRefusal, lacksPartition, lostRace } from './sql-states.js';
+import { repaired } from './repaired.js';
+import { UsagePartitions } from './usage-partitions.js';
+import { WRITE_RECORDS } from './usage-statement.js';
+
+const RACES = 5;
+
+/** Writes batches of records to the database. A record that it refuses holds up none of the others. */
+@Injectable()
+export class UsageBatches {
+  private readonly logger = new Logger(UsageBatches.name);
+  private readonly rejectedPath: string;
+
+  constructor(
+    private readonly queries: PreparedQueries,
+    private readonly partitions: UsagePartitions,
+    { dataDir }: Settings,
+  ) {
+    this.rejectedPath = join(dataDir, 'usage-journal', 'rejected.jsonl');
+  }
+
+  /** @throws when the database cannot be reached: then all of it is to be written again */
+  async write(batch: Batch): Promise<void> {
+    try {
+      await this.insert(batch.json);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      await this.writeParts(batch.lines());
+    }
+  }
+
+  /** Finds the records that are refused by halves. */
+  private async writeParts(lines: Buffer[]): Promise<void> {
+    if (lines.length === 1) return this.writeRepaired(lines[0]!);
+    const half = Math.ceil(lines.length / 2);
+    for (const part of [lines.slice(0, half), lines.slice(half)]) {
+      try {
+        await this.insert(arrayOf(part));
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        await this.writeParts(part);
+      }
+    }
+  }
+
+  private async writeRepaired(line: Buffer): Promise<void> {
+    const record = repaired(line);
+    if (!record) return this.setAside(line, undefined);
+    try {
+      await this.insert(Buffer.from(JSON.stringify([record])));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      await this.setAside(line, record.id);
+    }
+  }
+
+  private async insert(records: Buffer): Promise<void> {
+    try {
+      await this.insertOnce(records);
+    } catch (error) {
+      if (!lacksPartition(error)) throw error;
+      await this.partitions.create(timesOf(records));
+      await this.insertOnce(records);
+    }
+  }
+
+  private async insertOnce(records: Buffer): Promise<void> {
+    const keptFrom = this.partitions.keptFrom()?.toISOString() ?? '-infinity';
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.queries.rows(WRITE_RECORDS, [records, keptFrom]);
+        return;
+      } catch (error) {
+        if (!lostRace(error) || attempt === RACES) throw error;
+      }
+    }
+  }
+
+  /** Kept for a person to look at, beside the journal. */
+  private async setAside(line: Buffer, id: unknown): Promise<void> {
+    await appendFile(this.rejectedPath, `${line.toString()}\n`, { mode: 0o600 });
+    this.logger.error({ record: typeof id === 'string' ? id : null }, 'a record of usage is not storable');
+  }
+}
+
+function arrayOf(lines: Buffer[]): Buffer {
+  return Buffer.from(`[${lines.join(',')}]`);
+}
+
+/** When the records were; without those whose time is not one that a partition is made for. */
+function timesOf(records: Buffer): Date[] {
+  const times = (JSON.parse(records.toString()) as { at: string }[]).map(({ at }) => new Date(at));
+  return times.filter((time) => time.getUTCFullYear() >= 2000 && time.getUTCFullYear() <= 9999);
+}

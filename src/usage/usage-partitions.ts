@@ -1,0 +1,113 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { OnModuleInit } from '@nestjs/common';
+import { Cron, CronExpression } from '@nestjs/schedule';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { Settings } from '../config/settings.js';
+
+/** Any negative number, as for migrations; what counts is that every replica takes the same. */
+const PARTITIONS_LOCK = -7_461_002;
+/** Dropping a partition needs the table for itself: rather another time than behind a long query. */
+const LOCK_TIMEOUT = '5s';
+const MONTHS_AHEAD = 2;
+const PARTITION = /^usage_records_(\d{4})_(\d\d)$/;
+
+/**
+ * The table of records has a partition for every month (UTC). This month's and the next two are made at the start
+ * and once an hour; one for an older record, which a journal has kept, when it comes. Those whose months are past
+ * `USAGE_RETENTION_MONTHS` are dropped, by one replica at a time. Roll-ups stay: they are small.
+ */
+@Injectable()
+export class UsagePartitions implements OnModuleInit {
+  private readonly logger = new Logger(UsagePartitions.name);
+
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly settings: Settings,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.createAhead(new Date());
+  }
+
+  @Cron(CronExpression.EVERY_HOUR, { waitForCompletion: true })
+  async run(): Promise<void> {
+    try {
+      await this.createAhead(new Date());
+      for (const partition of await this.dropExpired()) this.logger.log({ partition }, 'dropped old usage');
+    } catch (error) {
+      this.logger.warn({ reason: (error as Error).message }, 'partitions of usage are left as they are');
+    }
+  }
+
+  /** The partitions of a time and the months after it. */
+  async createAhead(now: Date): Promise<void> {
+    await this.create(Array.from({ length: MONTHS_AHEAD + 1 }, (_, i) => addMonths(startOfMonth(now), i)));
+  }
+
+  /** The partitions of these times, where they are missing. */
+  async create(times: readonly Date[]): Promise<void> {
+    const months = new Map(times.map((time) => [nameOf(startOfMonth(time)), startOfMonth(time)]));
+    await this.alone(async (transaction) => {
+      for (const [name, month] of months) {
+        const [found] = await transaction.query<unknown[]>(
+          'SELECT 1 WHERE to_regclass($1::text) IS NOT NULL',
+          [name],
+        );
+        if (found) continue;
+        // Unlike `CREATE TABLE ... PARTITION OF`, this lets inserts into the other partitions go on.
+        await transaction.query(`CREATE TABLE ${name} (LIKE usage_records INCLUDING ALL)`);
+        await transaction.query(
+          `ALTER TABLE usage_records ATTACH PARTITION ${name}
+           FOR VALUES FROM ('${month.toISOString()}') TO ('${addMonths(month, 1).toISOString()}')`,
+        );
+      }
+    });
+  }
+
+  /** The time from which records are kept; undefined: all of them. */
+  keptFrom(now = new Date()): Date | undefined {
+    const { usageRetentionMonths: months } = this.settings;
+    return months === undefined ? undefined : addMonths(startOfMonth(now), -months);
+  }
+
+  /** Returns the names of the partitions that it has dropped. */
+  async dropExpired(): Promise<string[]> {
+    const keptFrom = this.keptFrom();
+    if (!keptFrom) return [];
+    return this.alone(async (transaction) => {
+      const rows = await transaction.query<{ name: string }[]>(
+        `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'usage_records'::regclass`,
+      );
+      const expired = rows.map(({ name }) => name).filter((name) => isBefore(name, keptFrom));
+      for (const name of expired) await transaction.query(`DROP TABLE ${name}`);
+      return expired;
+    });
+  }
+
+  private alone<T>(work: (transaction: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(async (transaction) => {
+      await transaction.query('SELECT pg_advisory_xact_lock($1)', [PARTITIONS_LOCK]);
+      await transaction.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+      return work(transaction);
+    });
+  }
+}
+
+function nameOf(month: Date): string {
+  return `usage_records_${month.toISOString().slice(0, 7).replace('-', '_')}`;
+}
+
+function isBefore(name: string, time: Date): boolean {
+  const [, year, month] = PARTITION.exec(name) ?? [];
+  return year !== undefined && Date.UTC(Number(year), Number(month) - 1) < time.getTime();
+}
+
+function startOfMonth(time: Date): Date {
+  return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()));
+}
+
+function addMonths(month: Date, months: number): Date {
+  return new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + months));
+}

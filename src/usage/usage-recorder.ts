@@ -1,0 +1,45 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { UsageJournal } from './journal/usage-journal.js';
+import type { UsageRecord } from './usage-record.js';
+import { UsageWriter } from './usage-writer.js';
+
+/** Takes what requests have used, off their path: one write to the journal for all that end in one turn. */
+@Injectable()
+export class UsageRecorder {
+  private readonly logger = new Logger(UsageRecorder.name);
+  private lines: string[] = [];
+  private callbacks: (() => void)[] = [];
+
+  constructor(
+    private readonly journal: UsageJournal,
+    private readonly writer: UsageWriter,
+  ) {}
+
+  /**
+   * Appends to the journal at the end of this turn of the event loop, then calls `recorded` (always, also when
+   * the journal cannot be written). What is in the journal reaches the database, even when this process is
+   * killed. Never throws.
+   */
+  record(record: UsageRecord, recorded: () => void): void {
+    if (this.callbacks.length === 0) setImmediate(() => this.flush());
+    this.callbacks.push(recorded);
+    this.lines.push(`${JSON.stringify(record)}\n`);
+  }
+
+  private flush(): void {
+    const { lines, callbacks } = this;
+    this.lines = [];
+    this.callbacks = [];
+    this.journal.append(lines);
+    this.writer.wake();
+    for (const recorded of callbacks) this.call(recorded);
+  }
+
+  private call(recorded: () => void): void {
+    try {
+      recorded();
+    } catch (error) {
+      this.logger.error({ err: error as Error }, 'unexpected failure');
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { UsageRecord } from '../../src/usage/usage-record.js';
+import { UsageRecorder } from '../../src/usage/usage-recorder.js';
+import type { TestApp } from './app.js';
+import type { TestDatabase } from './database.js';
+import { eventually } from './eventually.js';
+
+/** A record of a request that went well, with what differs. */
+export function usageRecord(fields: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    id: randomUUID(),
+    request_id: randomUUID(),
+    at: new Date().toISOString(),
+    organization_id: 1,
+    user_id: 'ann',
+    key_id: 1,
+    upstream_id: 1,
+    upstream_name: 'main',
+    provider: 'openai',
+    method: 'POST',
+    path: '/v1/chat/completions',
+    model: 'gpt-4o',
+    stream: false,
+    status: 200,
+    outcome: 'ok',
+    input_tokens: 10,
+    cached_input_tokens: 0,
+    output_tokens: 5,
+    total_tokens: 15,
+    usage_source: 'provider',
+    latency_ms: 100,
+    ttft_ms: 50,
+    attempts: [{ upstream_id: 1, upstream_name: 'main', status: 200, error: null, ms: 99 }],
+    ...fields,
+  };
+}
+
+/** Hands records to the service as the proxy does; resolves when all of them are in the journal. */
+export function record({ app }: TestApp, records: readonly UsageRecord[]): Promise<void[]> {
+  const recorder = app.get(UsageRecorder, { strict: false });
+  return Promise.all(records.map((each) => new Promise<void>((resolve) => recorder.record(each, resolve))));
+}
+
+/** Resolves when this many records are in the database. */
+export async function written({ query }: TestDatabase, count: number, timeoutMs?: number): Promise<void> {
+  await eventually(async () => {
+    const [row] = await query<{ count: number }>('SELECT count(*)::int AS count FROM usage_records');
+    expect(row!.count).toBe(count);
+  }, timeoutMs);
+  await turnOfTheLoop();
+}
+
+/** {@link record}, and waits until they are in the database beside what was there. */
+export async function recordAll(app: TestApp, records: readonly UsageRecord[]): Promise<void> {
+  const [before] = await app.database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM usage_records',
+  );
+  await record(app, records);
+  await written(app.database, before!.count + records.length);
+}
