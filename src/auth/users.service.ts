@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Not, Repository } from 'typeorm';
+import { Any, Not, Repository } from 'typeorm';
 import { emailKey } from '../common/text.js';
 import { Transactions } from '../database/transactions.js';
 import type { SessionUser } from './session-user.js';
@@ -24,6 +24,12 @@ export class UsersService {
     const known = await this.users.findOneBy({ id: user.id });
     if (!known) await this.create(user);
     else if (known.email !== user.email) await this.changeEmail(user);
+  }
+
+  /** The addresses of the users with these ids. */
+  async emails(ids: readonly string[]): Promise<Map<string, string>> {
+    const users = await this.users.find({ select: { id: true, email: true }, where: { id: Any(ids) } });
+    return new Map(users.map(({ id, email }) => [id, email]));
   }
 
   /** `ON CONFLICT DO NOTHING` waits for whoever is making the same user, so afterwards all of it is there. */

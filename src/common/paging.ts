@@ -34,7 +34,8 @@ export function toPage<T extends { id: number }>(rows: T[], limit: number): Page
   return { rows: page, nextCursor: rows.length > limit ? toCursor(page.at(-1)!.id) : null };
 }
 
-function parseLimit(limit: unknown): number {
+/** @throws BadRequest */
+export function parseLimit(limit: unknown): number {
   if (limit === undefined) return DEFAULT_LIMIT;
   const value = typeof limit === 'string' && LIMIT.test(limit) ? Number(limit) : NaN;
   if (!(value <= MAX_LIMIT)) throw new BadRequest(`limit must be an integer from 1 to ${MAX_LIMIT}`);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { Any, Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import type { SessionUser } from '../auth/session-user.js';
 import { NotFound } from '../common/domain-error.js';
@@ -63,6 +63,12 @@ export class KeysService implements OnModuleInit {
        AND ($3 OR k.revoked_at IS NULL) ORDER BY k.id`,
       [userId ?? null, organizationId ?? null, includeRevoked],
     );
+  }
+
+  /** What the keys with these ids are called, revoked ones too. */
+  async names(ids: readonly number[]): Promise<Map<number, string>> {
+    const keys = await this.keys.find({ select: { id: true, name: true }, where: { id: Any(ids) } });
+    return new Map(keys.map(({ id, name }) => [id, name]));
   }
 
   /** @throws OrganizationNotFound when the caller is not a member any more */

@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   health: ['database', 'storage', 'auth'],
   keys: ['organizations', 'auth', 'database'],
   upstreams: ['organizations', 'auth', 'database'],
-  usage: ['organizations', 'auth', 'database'],
+  usage: ['keys', 'organizations', 'auth', 'database'],
   'device-auth': ['keys', 'organizations', 'auth', 'database'],
   proxy: ['keys', 'upstreams', 'usage', 'auth', 'database'],
 };

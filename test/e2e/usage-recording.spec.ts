@@ -1,10 +1,6 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { eventually } from '../support/eventually.js';
-import { record, recordAll, usageRecord, written } from '../support/usage.js';
+import { recordAll, usageRecord } from '../support/usage.js';
 
 let app: TestApp;
 

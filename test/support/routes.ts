@@ -42,6 +42,11 @@ export const ROUTES: Record<string, Access> = {
   'POST /me/organizations/:organizationId/keys': 'member',
   'DELETE /me/organizations/:organizationId/keys/:keyId': 'member',
 
+  'GET /me/usage': 'session',
+  'GET /me/usage/requests': 'session',
+  'GET /me/organizations/:organizationId/usage': 'member',
+  'GET /me/organizations/:organizationId/usage/requests': 'member',
+
   'GET /auth/device': 'page',
   'POST /auth/device/approve': 'page',
   'POST /auth/device/deny': 'page',

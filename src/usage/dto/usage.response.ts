@@ -1,0 +1,105 @@
+import type { Bucket } from '../usage-query.js';
+import type { SummaryRow } from '../usage-summary-statement.js';
+
+/** What keys and people are called, by their ids. */
+export interface GroupNames {
+  readonly keys: ReadonlyMap<number, string>;
+  readonly users: ReadonlyMap<string, string>;
+}
+
+type Sums = Omit<SummaryRow, 'level' | 'bucket'>;
+
+const UNKNOWN = {
+  ...{ input_tokens: null, cached_input_tokens: null, output_tokens: null, total_tokens: null },
+  ...{ latency_avg: null, latency_p50: null, latency_p95: null },
+  ...{ ttft_avg: null, ttft_p50: null, ttft_p95: null },
+};
+const NOTHING: Sums = { requests: 0, errors: 0, ...UNKNOWN };
+
+/** Milliseconds; null when nothing was measured. */
+export class UsageTimes {
+  avg: number | null;
+  /** At most 2 % from the exact value (of all requests, the one of this rank): it is read from a histogram. */
+  p50: number | null;
+  /** As exact as `p50`. */
+  p95: number | null;
+}
+
+/** Sums of what is known; null when nothing is, or there were no requests. */
+export class UsageMeasures {
+  requests: number;
+  /** Requests whose outcome is not `ok`. */
+  errors: number;
+  /** With the cached ones. */
+  input_tokens: number | null;
+  cached_input_tokens: number | null;
+  output_tokens: number | null;
+  total_tokens: number | null;
+  latency_ms: UsageTimes;
+  /** To the first content of a stream, to the first byte of the body otherwise. */
+  ttft_ms: UsageTimes;
+
+  static from(row: Sums = NOTHING): UsageMeasures {
+    return {
+      requests: row.requests,
+      errors: row.errors,
+      input_tokens: row.input_tokens,
+      cached_input_tokens: row.cached_input_tokens,
+      output_tokens: row.output_tokens,
+      total_tokens: row.total_tokens,
+      latency_ms: { avg: row.latency_avg, p50: row.latency_p50, p95: row.latency_p95 },
+      ttft_ms: { avg: row.ttft_avg, p50: row.ttft_p50, p95: row.ttft_p95 },
+    };
+  }
+}
+
+/** A group has the members that it was grouped by. */
+export class UsageGroupResponse extends UsageMeasures {
+  /** Null: the request named none. */
+  model?: string | null;
+  provider?: string | null;
+  /** Null: none was tried. */
+  upstream_id?: number | null;
+  /** As it was called last. */
+  upstream_name?: string | null;
+  key_id?: number;
+  /** Null when the key is no longer on record. */
+  key_name?: string | null;
+  user_id?: string;
+  /** Null when the user is no longer on record. */
+  user_email?: string | null;
+  /** What the client was answered. */
+  status?: number;
+
+  static named(row: SummaryRow, { keys, users }: GroupNames): UsageGroupResponse {
+    const { model, provider, upstream_id, upstream_name = null, key_id, user_id, status } = row;
+    return {
+      ...(model !== undefined && { model }),
+      ...(provider !== undefined && { provider }),
+      ...(upstream_id !== undefined && { upstream_id, upstream_name }),
+      ...(key_id !== undefined && { key_id, key_name: keys.get(key_id) ?? null }),
+      ...(user_id !== undefined && { user_id, user_email: users.get(user_id) ?? null }),
+      ...(status !== undefined && { status }),
+      ...UsageMeasures.from(row),
+    };
+  }
+}
+
+export class UsageBucketResponse extends UsageMeasures {
+  /** The beginning of the hour, day or month (UTC). Only what is between `from` and `to` is counted. */
+  start: string;
+  end: string;
+  /** With `group_by`: those with the most requests first. */
+  groups?: UsageGroupResponse[];
+}
+
+export class UsageResponse {
+  /** ISO 8601, UTC, milliseconds. */
+  from: string;
+  /** Not in it any more. */
+  to: string;
+  bucket: Bucket;
+  totals: UsageMeasures;
+  /** In order of time, empty ones included. */
+  buckets: UsageBucketResponse[];
+}

@@ -1,0 +1,129 @@
+import { createParamDecorator } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { BadRequest } from '../common/domain-error.js';
+import { isStorableText } from '../common/text.js';
+
+export const BUCKETS = ['hour', 'day', 'month'] as const;
+export type Bucket = (typeof BUCKETS)[number];
+
+export const GROUPINGS = ['model', 'provider', 'upstream', 'key', 'user', 'status'] as const;
+/** What usage is grouped and filtered by. */
+export type Grouping = (typeof GROUPINGS)[number];
+
+const DEFAULT_RANGE_MS = 30 * 24 * 3_600_000;
+const MAX_VALUES = 100;
+const ID = /^(?:0|[1-9]\d{0,14})$/;
+const STATUS = /^[1-5]\d\d$/;
+/** A date, which begins at midnight UTC, or a time with a time zone. */
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d))?$/;
+
+/** Only records that have one of the values, for each of the filters that are there. */
+export type UsageFilters = Partial<Record<Grouping, string[]>>;
+
+/** Which records are asked for. */
+export interface UsageSelection {
+  readonly from: Date;
+  /** Not in it any more. */
+  readonly to: Date;
+  readonly filters: UsageFilters;
+}
+
+/** What is asked of them. */
+export interface UsageQuery extends UsageSelection {
+  readonly bucket: Bucket;
+  readonly groupBy: readonly Grouping[];
+  /** When it was asked. */
+  readonly now: Date;
+}
+
+type Parameters = Request['query'];
+
+/** The {@link UsageQuery} that the address asks. @throws BadRequest */
+export const UsageParameters = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  parseUsageQuery(context.switchToHttp().getRequest<Request>().query, new Date()),
+);
+
+/** @throws BadRequest */
+export function parseUsageQuery(parameters: Parameters, now: Date): UsageQuery {
+  return {
+    ...parseRange(parameters, now),
+    bucket: oneOf('bucket', single('bucket', parameters.bucket) ?? 'day', BUCKETS),
+    groupBy: [...new Set(list('group_by', parameters).map((name) => oneOf('group_by', name, GROUPINGS)))],
+    filters: parseFilters(parameters),
+    now,
+  };
+}
+
+function parseRange(parameters: Parameters, now: Date): { from: Date; to: Date } {
+  const to = parseTime('to', parameters.to) ?? now;
+  const from = parseTime('from', parameters.from) ?? new Date(to.getTime() - DEFAULT_RANGE_MS);
+  if (from >= to) throw new BadRequest('from must be before to');
+  return { from, to };
+}
+
+function parseTime(name: string, value: unknown): Date | undefined {
+  const text = single(name, value)?.replace(' ', '+'); // a plus that was not encoded
+  if (text === undefined) return undefined;
+  const time = new Date(TIME.test(text) ? text : NaN);
+  const year = time.getUTCFullYear();
+  if (year >= 1970 && year <= 9999) return time;
+  throw new BadRequest(`${name} must be a date, or a time with a time zone, as ISO 8601`);
+}
+
+function parseFilters(parameters: Parameters): UsageFilters {
+  const filters: UsageFilters = {};
+  for (const name of GROUPINGS) {
+    const values = FILTERS[name](name, parameters);
+    if (values.length > MAX_VALUES) throw new BadRequest(`${name} has more than ${MAX_VALUES} values`);
+    if (values.length > 0) filters[name] = values;
+  }
+  return filters;
+}
+
+/** Names may hold commas: several are given by repeating the parameter. Numbers may also be separated by commas. */
+const FILTERS: Record<Grouping, (name: string, parameters: Parameters) => string[]> = {
+  model: names,
+  provider: names,
+  user: names,
+  upstream: (name, parameters) => matching(name, parameters, ID, 'ids'),
+  key: (name, parameters) => matching(name, parameters, ID, 'ids'),
+  status: (name, parameters) => matching(name, parameters, STATUS, 'HTTP statuses'),
+};
+
+function names(name: string, parameters: Parameters): string[] {
+  const values = all(name, parameters[name]);
+  if (!values.every((value) => value !== '' && isStorableText(value)))
+    throw new BadRequest(`${name} must not be empty or hold characters that cannot be stored`);
+  return values;
+}
+
+function matching(name: string, parameters: Parameters, pattern: RegExp, what: string): string[] {
+  const values = list(name, parameters);
+  if (!values.every((value) => pattern.test(value))) throw new BadRequest(`${name} must be ${what}`);
+  return values;
+}
+
+/** Repeated, or separated by commas. */
+function list(name: string, parameters: Parameters): string[] {
+  return all(name, parameters[name]).flatMap((text) => text.split(','));
+}
+
+function all(name: string, value: unknown): string[] {
+  if (value === undefined) return [];
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  if (values.every((each) => typeof each === 'string')) return values;
+  throw new BadRequest(`${name} must be text`);
+}
+
+function single(name: string, value: unknown): string | undefined {
+  const [first, ...rest] = all(name, value);
+  if (rest.length > 0) throw new BadRequest(`${name} must be there once`);
+  return first;
+}
+
+function oneOf<T extends string>(name: string, value: string, values: readonly T[]): T {
+  const found = values.find((each) => each === value);
+  if (found === undefined) throw new BadRequest(`${name} must be one of ${values.join(', ')}`);
+  return found;
+}

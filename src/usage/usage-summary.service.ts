@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { UsersService } from '../auth/users.service.js';
+import { BadRequest } from '../common/domain-error.js';
+import { KeysService } from '../keys/keys.service.js';
+import {
+  UsageBucketResponse,
+  UsageGroupResponse,
+  UsageMeasures,
+  UsageResponse,
+} from './dto/usage.response.js';
+import type { GroupNames } from './dto/usage.response.js';
+import { bucketsOf } from './usage-calendar.js';
+import type { Interval } from './usage-calendar.js';
+import type { UsageQuery } from './usage-query.js';
+import type { UsageOwner } from './usage-selection.js';
+import { summaryStatement } from './usage-summary-statement.js';
+import type { SummaryRow } from './usage-summary-statement.js';
+
+const MAX_BUCKETS = 10_000;
+const MAX_GROUPS = 50_000;
+
+/** Sums up what was used. */
+@Injectable()
+export class UsageSummaryService {
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly keys: KeysService,
+    private readonly users: UsersService,
+  ) {}
+
+  /** @throws BadRequest when the answer would be too long */
+  async summarize(owner: UsageOwner, query: UsageQuery): Promise<UsageResponse> {
+    const buckets = bucketsOf(query, MAX_BUCKETS);
+    if (!buckets) throw new BadRequest(`from and to are more than ${MAX_BUCKETS} buckets apart`);
+    const rows = await this.rows(owner, query);
+    const names = await this.namesIn(rows, query);
+    const [totals] = rows.filter(({ level }) => level === 'totals');
+    return {
+      from: query.from.toISOString(),
+      to: query.to.toISOString(),
+      bucket: query.bucket,
+      totals: UsageMeasures.from(totals),
+      buckets: withEmptyOnes(buckets, rows, query.groupBy.length > 0 ? names : undefined),
+    };
+  }
+
+  private async rows(owner: UsageOwner, query: UsageQuery): Promise<SummaryRow[]> {
+    const { text, values } = summaryStatement(owner, query, MAX_BUCKETS + MAX_GROUPS);
+    const rows = await this.dataSource.transaction(async (transaction) => {
+      // Compiling takes longer than it saves, and histograms of a year are to stay in memory.
+      await transaction.query(`SET LOCAL jit = off; SET LOCAL work_mem = '64MB'`);
+      return transaction.query<SummaryRow[]>(text, [...values]);
+    });
+    if (rows.filter(({ level }) => level === 'group').length <= MAX_GROUPS) return rows;
+    throw new BadRequest(`there are more than ${MAX_GROUPS} groups: ask for less time or larger buckets`);
+  }
+
+  /** The names of keys and people as they are now; those of whom nothing is known any more have none. */
+  private async namesIn(rows: SummaryRow[], { groupBy }: UsageQuery): Promise<GroupNames> {
+    const all = <T>(name: keyof SummaryRow) => [
+      ...new Set(rows.filter(({ level }) => level === 'group').map((row) => row[name] as T)),
+    ];
+    const [keys, users] = await Promise.all([
+      groupBy.includes('key') ? this.keys.names(all<number>('key_id')) : new Map<number, string>(),
+      groupBy.includes('user') ? this.users.emails(all<string>('user_id')) : new Map<string, string>(),
+    ]);
+    return { keys, users };
+  }
+}
+
+/** @param names of the groups; undefined when nothing is grouped */
+function withEmptyOnes(
+  buckets: Interval[],
+  rows: SummaryRow[],
+  names: GroupNames | undefined,
+): UsageBucketResponse[] {
+  const measured = new Map<string, { own?: SummaryRow; groups: UsageGroupResponse[] }>();
+  for (const row of rows) {
+    if (row.bucket === null) continue;
+    const entry = measured.get(row.bucket) ?? { groups: [] };
+    measured.set(row.bucket, entry);
+    if (row.level === 'bucket') entry.own = row;
+    else if (names) entry.groups.push(UsageGroupResponse.named(row, names));
+  }
+  return buckets.map(({ from, to }) => {
+    const { own, groups = [] } = measured.get(from.toISOString()) ?? {};
+    const bucket = { start: from.toISOString(), end: to.toISOString(), ...UsageMeasures.from(own) };
+    return names ? { ...bucket, groups } : bucket;
+  });
+}

@@ -1,0 +1,58 @@
+import type { UsageRecord } from '../../src/usage/usage-record.js';
+
+type Token = 'input_tokens' | 'cached_input_tokens' | 'output_tokens' | 'total_tokens';
+export type Unit = 'hour' | 'day' | 'month';
+
+/** The measures of some records, worked out the slow way; percentiles are exact. */
+export function measuresOf(records: readonly UsageRecord[]) {
+  const ttfts = records.flatMap(({ ttft_ms }) => (ttft_ms === null ? [] : [ttft_ms]));
+  const sum = (token: Token) => {
+    const known = records.flatMap((record) => record[token] ?? []);
+    return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+  };
+  return {
+    requests: records.length,
+    errors: records.filter(({ outcome }) => outcome !== 'ok').length,
+    input_tokens: sum('input_tokens'),
+    cached_input_tokens: sum('cached_input_tokens'),
+    output_tokens: sum('output_tokens'),
+    total_tokens: sum('total_tokens'),
+    latency_ms: timesOf(records.map(({ latency_ms }) => latency_ms)),
+    ttft_ms: timesOf(ttfts),
+  };
+}
+
+function timesOf(values: number[]) {
+  if (values.length === 0) return { avg: null, p50: null, p95: null };
+  const sorted = values.toSorted((a, b) => a - b);
+  const rank = (percent: number) => sorted[Math.ceil((percent * values.length) / 100) - 1]!;
+  const total = values.reduce((sum, value) => sum + value, 0);
+  return { avg: near(total / values.length, 0), p50: near(rank(50), 0.02), p95: near(rank(95), 0.02) };
+}
+
+/** Matches a number that is this far away at most, as a part of it, or half a microsecond. */
+function near(exact: number, part: number): unknown {
+  return {
+    asymmetricMatch: (value: unknown) =>
+      typeof value === 'number' && Math.abs(value - exact) <= exact * part + 0.000_501,
+    toString: () => `Near<${exact} ± ${part * 100} %>`,
+    toAsymmetricMatcher: () => `Near<${exact} ± ${part * 100} %>`,
+    getExpectedType: () => 'number',
+  };
+}
+
+/** The calendar's hours, days or months (UTC) that a range touches. */
+export function calendar(unit: Unit, from: string, to: string): { start: string; end: string }[] {
+  const length = { hour: 13, day: 10, month: 7 }[unit];
+  const first = `${from.slice(0, length)}${'0000-01-01T00:00:00.000Z'.slice(length)}`;
+  const buckets = [];
+  for (let start = first; start < to;) {
+    const time = new Date(start);
+    if (unit === 'hour') time.setUTCHours(time.getUTCHours() + 1);
+    if (unit === 'day') time.setUTCDate(time.getUTCDate() + 1);
+    if (unit === 'month') time.setUTCMonth(time.getUTCMonth() + 1);
+    buckets.push({ start, end: time.toISOString() });
+    start = time.toISOString();
+  }
+  return buckets;
+}
