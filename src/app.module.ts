@@ -14,6 +14,7 @@ import { DocumentsModule } from './documents/documents.module.js';
 import { HealthModule } from './health/health.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { KeysModule } from './keys/keys.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
 import { OwnerScopeGuard } from './organizations/owner-scope.guard.js';
 import { ProjectsModule } from './projects/projects.module.js';
@@ -37,6 +38,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.with(settings),
+        MetricsModule,
         DatabaseModule.connect(databaseUrl),
         ScheduleModule.forRoot(),
         AuthModule,

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { DependencyMetrics } from './dependency-metrics.js';
+import { HttpMetrics } from './http-metrics.js';
+import { JobMetrics } from './job-metrics.js';
+import { ProxyMetrics } from './proxy-metrics.js';
+
+/**
+ * What this replica tells Prometheus. Labels have few values, all of our own making or an operator's: never a
+ * key, a user, a model, or a path as it was sent.
+ */
+@Injectable()
+export class Metrics {
+  private readonly registry = new Registry();
+  readonly http = new HttpMetrics(this.registry);
+  readonly proxy = new ProxyMetrics(this.registry);
+  readonly dependencies = new DependencyMetrics(this.registry);
+  readonly jobs = new JobMetrics(this.registry);
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /**
+   * A figure that is read when it is asked for; left out while it cannot be read.
+   * @param name with the unit at its end, `mintkeep_usage_queue_records`
+   */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void {
+    new Gauge({
+      ...{ name, help, registers: [this.registry] },
+      async collect() {
+        try {
+          this.set(await read());
+        } catch {
+          this.remove();
+        }
+      },
+    });
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  /** Everything, as Prometheus reads it. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+}
