@@ -3,18 +3,22 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { HttpServerAdapter } from './common/http-server.js';
 import { JsonLogger } from './common/logger.js';
+import { securityHeaders } from './common/security-headers.js';
 import type { Settings } from './config/settings.js';
+import { Metrics } from './metrics/metrics.js';
+import { observeRequests } from './metrics/request-observer.js';
 import { serveApiPages } from './openapi.js';
 
 /** The whole service, not listening yet: what `main` and the tests have in common. */
 export async function setupApp(settings: Settings, databaseUrl: string): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.with(settings, databaseUrl),
-    new HttpServerAdapter(),
+    new HttpServerAdapter(settings),
     { bodyParser: false, logger: new JsonLogger(settings.logLevel), abortOnError: false },
   );
   app.disable('x-powered-by');
   app.set('trust proxy', [...settings.trustProxy]);
+  app.use(observeRequests(app.get(Metrics)), securityHeaders(settings.publicUrl));
   serveApiPages(app, settings);
   await app.init();
   return app;

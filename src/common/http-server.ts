@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import { Connections } from './connections.js';
+import { Cors } from './cors.js';
 import { errorBody } from './error.filter.js';
 import { assignRequestId, newRequestId } from './request-id.js';
 
@@ -11,8 +12,15 @@ const HAS_CHEAP_SET_PROTOTYPE = Number(process.versions.node.split('.')[0]) >= 2
 
 /** Express on an HTTP server of ours: request ids on every answer, also on those that Express never sees. */
 export class HttpServerAdapter extends ExpressAdapter {
+  private readonly cors: Cors;
   private connections: Connections;
   private below?: { readonly prefix: string; readonly listener: RequestListener };
+
+  /** @param options what the settings say of it */
+  constructor({ corsOrigins }: { corsOrigins: readonly string[] }) {
+    super();
+    this.cors = new Cors(corsOrigins);
+  }
 
   /**
    * Hands everything below a path to a listener, before Express sees it: no guard, no filter and no request id
@@ -27,6 +35,7 @@ export class HttpServerAdapter extends ExpressAdapter {
     const application = this.getInstance<Express>();
     const server = createServer(serverOptions(application));
     server.on('request', (request, response) => {
+      if (this.cors.answers(request, response)) return;
       if (this.below && isBelow(request.url ?? '', this.below.prefix)) {
         this.below.listener(request, response);
         return;

@@ -2,10 +2,14 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import type { DataSourceOptions } from 'typeorm';
 import { dataSourceOptions } from './data-source.js';
 import { Invalidations } from './invalidations.js';
 import { migrate } from './migrate.js';
+import { Metrics } from '../metrics/metrics.js';
+import { measuredClient } from './measured-client.js';
 import { PreparedQueries } from './prepared.js';
+import { PoolMetrics } from './pool-metrics.js';
 import { Transactions } from './transactions.js';
 
 /** The connection to PostgreSQL, migrated before anything else uses it. */
@@ -17,8 +21,9 @@ export class DatabaseModule {
       global: true,
       imports: [
         TypeOrmModule.forRootAsync({
-          useFactory: () => ({
-            ...dataSourceOptions(url),
+          inject: [Metrics],
+          useFactory: (metrics: Metrics) => ({
+            ...measured(dataSourceOptions(url), metrics),
             autoLoadEntities: true,
             retryAttempts: 5,
             retryDelay: 1_000,
@@ -30,8 +35,13 @@ export class DatabaseModule {
           },
         }),
       ],
-      providers: [PreparedQueries, Transactions, Invalidations],
+      providers: [PreparedQueries, Transactions, Invalidations, PoolMetrics],
       exports: [PreparedQueries, Transactions, Invalidations],
     };
   }
+}
+
+function measured(options: DataSourceOptions, { dependencies }: Metrics): DataSourceOptions {
+  const Client = measuredClient((...query) => dependencies.databaseQueried(...query));
+  return { ...options, extra: { ...(options.extra as object), Client } };
 }

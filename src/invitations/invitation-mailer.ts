@@ -10,6 +10,7 @@ import { Encryption } from '../common/encryption.js';
 import { tokenHash } from '../common/secret-token.js';
 import { Settings } from '../config/settings.js';
 import { Transactions } from '../database/transactions.js';
+import { Metrics } from '../metrics/metrics.js';
 import { InvitationMail } from './invitation-mail.entity.js';
 import { invitationMessage } from './invitation-message.js';
 import { findInvitation } from './invitation-rows.js';
@@ -40,7 +41,11 @@ export class InvitationMailer implements OnApplicationShutdown {
     private readonly encryption: Encryption,
     private readonly settings: Settings,
     private readonly transactions: Transactions,
+    metrics: Metrics,
   ) {
+    metrics.gauge('mintkeep_mail_queue_messages', 'Mails in all that wait to be sent', () =>
+      this.mails.count(),
+    );
     if (settings.smtp) this.transport = createTransport(settings.smtp.url);
   }
 

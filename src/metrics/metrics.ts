@@ -5,6 +5,9 @@ import { HttpMetrics } from './http-metrics.js';
 import { JobMetrics } from './job-metrics.js';
 import { ProxyMetrics } from './proxy-metrics.js';
 
+/** A figure that takes longer is left out, so that the others are told in time. */
+const READ_TIMEOUT_MS = 2_000;
+
 /**
  * What this replica tells Prometheus. Labels have few values, all of our own making or an operator's: never a
  * key, a user, a model, or a path as it was sent.
@@ -30,7 +33,7 @@ export class Metrics {
       ...{ name, help, registers: [this.registry] },
       async collect() {
         try {
-          this.set(await read());
+          this.set(await within(READ_TIMEOUT_MS, read()));
         } catch {
           this.remove();
         }
@@ -46,4 +49,12 @@ export class Metrics {
   text(): Promise<string> {
     return this.registry.metrics();
   }
+}
+
+async function within(timeoutMs: number, figure: number | Promise<number>): Promise<number> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not read within ${timeoutMs} ms`)), timeoutMs);
+  });
+  return Promise.race([figure, timeout]).finally(() => clearTimeout(timer));
 }

@@ -6,6 +6,7 @@ import { eventually } from '../../test/support/eventually.js';
 import { inParallel } from '../../test/support/parallel.js';
 import { dataSourceOptions } from '../database/data-source.js';
 import { DeletionQueue } from './deletion-queue.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ObjectDeletion } from './object-deletion.entity.js';
 import { ObjectStore } from './object-store.js';
 
@@ -65,7 +66,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const newQueue = () => new DeletionQueue(dataSource.getRepository(ObjectDeletion), store);
+const newQueue = () => new DeletionQueue(dataSource.getRepository(ObjectDeletion), store, new Metrics());
 const noted = async () =>
   (await database.query<{ key: string }>('SELECT key FROM object_deletions')).map(({ key }) => key);
 const letTimePass = () => database.query(`UPDATE object_deletions SET due_at = now() - interval '1 second'`);

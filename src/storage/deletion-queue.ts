@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { Raw, Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { crashPoint } from '../common/crash-point.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ObjectDeletion } from './object-deletion.entity.js';
 import { ObjectStore } from './object-store.js';
 
@@ -31,7 +32,12 @@ export class DeletionQueue {
   constructor(
     @InjectRepository(ObjectDeletion) private readonly deletions: Repository<ObjectDeletion>,
     private readonly store: ObjectStore,
-  ) {}
+    metrics: Metrics,
+  ) {
+    metrics.gauge('mintkeep_deletion_queue_objects', 'Objects in all that are due to be deleted', () =>
+      this.deletions.countBy({ dueAt: Raw((dueAt) => `${dueAt} <= now()`) }),
+    );
+  }
 
   /** Takes an id from the sequence and notes the object `<prefix><id>`, in one statement, before it is stored. */
   async reserve(prefix: string, sequence: string): Promise<number> {

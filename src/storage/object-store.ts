@@ -8,6 +8,9 @@ const KEY_MAX_CHARACTERS = 512;
 /** No leading dot: rules out `.` and `..`, and leaves adapters names of their own. */
 const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
 
+/** Is told of every call when it is over. */
+export type CallObserver = (operation: string, outcome: 'ok' | 'failed', seconds: number) => void;
+
 /**
  * Where bodies are kept; the contract and the injection token. A key is made of segments of `[A-Za-z0-9._-]`
  * that do not begin with a dot, joined by `/`, 512 characters at most. A key must not be the folder of another
@@ -19,7 +22,14 @@ const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
  * program: TypeError, before any I/O.
  */
 export abstract class ObjectStore {
+  private observer?: CallObserver;
+
   constructor(private readonly timeoutMs: number = STORAGE_TIMEOUT_MS) {}
+
+  /** From now on, calls are reported. */
+  observe(observer: CallObserver): void {
+    this.observer = observer;
+  }
 
   /**
    * Stores `body` under `key`, replacing what was there; atomic: a reader sees the old body or the new one.
@@ -27,19 +37,19 @@ export abstract class ObjectStore {
    */
   async put(key: string, body: Buffer, signal?: AbortSignal): Promise<void> {
     assertKey(key);
-    await this.within(`put ${key}`, (abort) => this.putObject(key, body, abort), signal);
+    await this.within('put', key, (abort) => this.putObject(key, body, abort), signal);
   }
 
   /** The body under `key`; undefined when there is no such object. @throws StorageUnavailable */
   async get(key: string, signal?: AbortSignal): Promise<Buffer | undefined> {
     assertKey(key);
-    return this.within(`get ${key}`, (abort) => this.getObject(key, abort), signal);
+    return this.within('get', key, (abort) => this.getObject(key, abort), signal);
   }
 
   /** Removes the object; nothing happens when there is none. @throws StorageUnavailable */
   async delete(key: string, signal?: AbortSignal): Promise<void> {
     assertKey(key);
-    await this.within(`delete ${key}`, (abort) => this.deleteObject(key, abort), signal);
+    await this.within('delete', key, (abort) => this.deleteObject(key, abort), signal);
   }
 
   /**
@@ -52,7 +62,7 @@ export abstract class ObjectStore {
     const keys = this.listObjects(prefix, iteration.signal)[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const step = await this.within(`list ${prefix}`, () => keys.next());
+        const step = await this.within('list', prefix, () => keys.next());
         if (step.done) return;
         if (isKey(step.value)) yield step.value;
       }
@@ -65,12 +75,12 @@ export abstract class ObjectStore {
 
   /** Whether calls have a chance, for readiness. @throws StorageUnavailable */
   async check(): Promise<void> {
-    await this.within('check', (abort) => this.checkStore(abort));
+    await this.within('check', '', (abort) => this.checkStore(abort));
   }
 
   /** Makes folder or bucket; for every start, of several replicas at once too. @throws StorageUnavailable */
   async prepare(): Promise<void> {
-    await this.within('prepare', (abort) => this.prepareStore(abort));
+    await this.within('prepare', '', (abort) => this.prepareStore(abort));
   }
 
   // The signal is aborted when a call is over, for whatever reason: I/O that is still going on has to end then.
@@ -83,10 +93,13 @@ export abstract class ObjectStore {
   protected abstract prepareStore(signal: AbortSignal): Promise<void>;
 
   private async within<T>(
-    what: string,
+    operation: string,
+    key: string,
     task: (signal: AbortSignal) => Promise<T>,
     outer?: AbortSignal,
   ): Promise<T> {
+    const beganAt = performance.now();
+    let outcome: 'ok' | 'failed' = 'failed';
     const call = new AbortController();
     const aborted = new Promise<never>((_, reject) => {
       call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true });
@@ -98,12 +111,15 @@ export abstract class ObjectStore {
     outer?.addEventListener('abort', () => call.abort(outer.reason), { signal: call.signal });
     try {
       outer?.throwIfAborted();
-      return await Promise.race([task(call.signal), aborted]);
+      const result = await Promise.race([task(call.signal), aborted]);
+      outcome = 'ok';
+      return result;
     } catch (cause) {
-      throw new StorageUnavailable(`${what} failed`, cause);
+      throw new StorageUnavailable(`${`${operation} ${key}`.trim()} failed`, cause);
     } finally {
       clearTimeout(timer);
       call.abort();
+      this.observer?.(operation, outcome, (performance.now() - beganAt) / 1_000);
     }
   }
 }

@@ -21,6 +21,11 @@ export class StorageGate {
     if (!Number.isInteger(capacity) || capacity < 1) throw new RangeError('the capacity must be at least 1');
   }
 
+  /** How many wait to be let in. */
+  get queueLength(): number {
+    return this.waiting.size;
+  }
+
   /** Runs the task when there is room. @throws StorageUnavailable when there is none for so long, 5 s as a rule */
   async run<T>(task: () => Promise<T>, timeoutMs = this.timeoutMs): Promise<T> {
     await this.enter(timeoutMs);

@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Settings } from '../config/settings.js';
 import { POOL_SIZE } from '../database/data-source.js';
+import { Metrics } from '../metrics/metrics.js';
 import { DeletionQueue } from './deletion-queue.js';
 import { DeletionSweep } from './deletion-sweep.js';
 import { FileObjectStore } from './file.object-store.js';
@@ -17,14 +18,27 @@ import { StorageGate } from './storage-gate.js';
   providers: [
     {
       provide: ObjectStore,
-      inject: [Settings],
-      useFactory: async ({ minio, dataDir }: Settings): Promise<ObjectStore> => {
+      inject: [Settings, Metrics],
+      useFactory: async ({ minio, dataDir }: Settings, metrics: Metrics): Promise<ObjectStore> => {
         const store = minio ? new MinioObjectStore(minio) : new FileObjectStore(join(dataDir, 'objects'));
+        store.observe((...call) => metrics.dependencies.storageCalled(...call));
         await store.prepare();
         return store;
       },
     },
-    { provide: StorageGate, useFactory: () => new StorageGate(Math.floor(POOL_SIZE / 2)) },
+    {
+      provide: StorageGate,
+      inject: [Metrics],
+      useFactory: (metrics: Metrics) => {
+        const gate = new StorageGate(Math.floor(POOL_SIZE / 2));
+        metrics.gauge(
+          'mintkeep_storage_waiting_requests',
+          'Requests that wait for others to be done with object storage',
+          () => gate.queueLength,
+        );
+        return gate;
+      },
+    },
     DeletionQueue,
     DeletionSweep,
   ],

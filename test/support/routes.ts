@@ -2,9 +2,9 @@ import type { TestApp } from './app.js';
 
 /**
  * Who is let through: anybody; whoever has a session cookie, which a page looks at itself; anybody with a session;
- * members of the organization; its admins.
+ * members of the organization; its admins; whoever has the admin token, where there is one.
  */
-export type Access = 'public' | 'page' | 'session' | 'member' | `admin: ${string}`;
+export type Access = 'public' | 'page' | 'operator' | 'session' | 'member' | `admin: ${string}`;
 
 /**
  * Every route of the service with who may use it. A route that is missing here, or is here and does not exist,
@@ -13,6 +13,7 @@ export type Access = 'public' | 'page' | 'session' | 'member' | `admin: ${string
 export const ROUTES: Record<string, Access> = {
   'GET /healthz': 'public',
   'GET /readyz': 'public',
+  'GET /metrics': 'operator',
 
   'GET /me/organizations': 'session',
   'POST /me/organizations': 'session',

@@ -1,0 +1,90 @@
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+
+const DASHBOARD = 'https://app.example.com';
+const SDK_HEADERS = 'authorization,x-api-key,anthropic-version,content-type,x-stainless-lang';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp({ CORS_ORIGINS: `${DASHBOARD}, http://localhost:5173` });
+});
+afterAll(() => app.close());
+
+const preflight = (path: string, origin: string) =>
+  app.anonymous
+    .options(path)
+    .set('Origin', origin)
+    .set('Access-Control-Request-Method', 'POST')
+    .set('Access-Control-Request-Headers', SDK_HEADERS);
+
+describe.each(['/me/projects', '/v1/chat/completions', '/auth/device/token', '/oauth/token'])(
+  '%s',
+  (path) => {
+    it.each([DASHBOARD, 'http://localhost:5173'])('lets scripts of %s ask', async (origin) => {
+      const { headers } = await preflight(path, origin).expect(204);
+      expect(headers).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-allow-headers': SDK_HEADERS,
+        'access-control-allow-methods': expect.stringContaining('DELETE'),
+        'access-control-max-age': '600',
+        vary: 'Origin',
+        'x-request-id': expect.any(String),
+      });
+      expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    });
+
+    it.each([
+      'https://evil.example.com',
+      'https://app.example.com.evil.example',
+      'http://app.example.com',
+      'null',
+    ])('tells scripts of %s nothing', async (origin) => {
+      for (const request of [preflight(path, origin), app.anonymous.post(path).set('Origin', origin)]) {
+        const { headers, status } = await request;
+        expect(status).toBeGreaterThanOrEqual(400);
+        expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+        expect(headers.vary).toBe('Origin');
+      }
+    });
+
+    it('lets them read refusals, too', async () => {
+      const { headers } = await app.anonymous.post(path).set('Origin', DASHBOARD);
+      expect(headers['access-control-allow-origin']).toBe(DASHBOARD);
+      expect(headers['access-control-expose-headers']).toContain('Retry-After');
+    });
+  },
+);
+
+it('lets a dashboard work with ETags and request ids', async () => {
+  const anna = await app.as('anna');
+  const { headers } = await anna.get('/me/projects').set('Origin', DASHBOARD).expect(200);
+  expect(headers['access-control-allow-origin']).toBe(DASHBOARD);
+  for (const name of ['ETag', 'Link', 'Retry-After', 'X-Request-Id']) {
+    expect(headers['access-control-expose-headers'].split(', ')).toContain(name);
+  }
+});
+
+it.each(['/auth/device', '/auth/device/approve', '/docs', '/metrics', '/mexico'])(
+  'opens %s to nobody',
+  async (path) => {
+    const { headers, status } = await preflight(path, DASHBOARD);
+    expect(status).not.toBe(204);
+    expect(headers).not.toHaveProperty('access-control-allow-origin');
+  },
+);
+
+it('does not take what is no header name', async () => {
+  const { headers } = await preflight('/me/projects', DASHBOARD)
+    .set('Access-Control-Request-Headers', 'a;b')
+    .expect(204);
+  expect(headers).not.toHaveProperty('access-control-allow-headers');
+});
+
+it('opens nothing where no origin is set', async () => {
+  const closed = await startApp({}, { database: app.database });
+  const { headers } = await closed.anonymous.get('/me/projects').set('Origin', DASHBOARD).expect(401);
+  expect(headers).not.toHaveProperty('access-control-allow-origin');
+  expect(headers).not.toHaveProperty('vary');
+  await closed.close();
+});
