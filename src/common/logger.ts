@@ -1,9 +1,16 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino } from 'pino';
-import type { Logger } from 'pino';
+import type { Logger, LoggerOptions } from 'pino';
+import { QueryFailedError } from 'typeorm';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The second net: nobody is to log these in the first place. */
+const SECRETS = [
+  ...['authorization', 'cookie', 'password', 'secret', 'token', 'api_key', 'apiKey', 'content'],
+  ...['device_code', 'deviceCode', 'user_code', 'userCode'],
+];
 
 /**
  * Nest's logger as JSON lines on standard output. `logger.error({ requestId, err }, 'message')` logs the
@@ -13,7 +20,13 @@ export class JsonLogger implements LoggerService {
   private readonly logger: Logger;
 
   constructor(level: LogLevel) {
-    this.logger = pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime });
+    const options: LoggerOptions = {
+      ...{ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+      serializers: { err: withoutValues },
+      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+    };
+    // Lines are written while others are made; what is left is written when the process exits.
+    this.logger = pino(options, pino.destination({ fd: 1, sync: false }));
   }
 
   /** Nest reports its own start through `log`: of use to who debugs a start only. */
@@ -61,3 +74,20 @@ const NEST_START_UP = new Set([
   'RouterExplorer',
   'NestApplication',
 ]);
+
+/**
+ * What of an error is for the log. A failed statement carries its parameters and the row that was in the way, a failed
+ * request its headers: of what an error has beside its message, only what is known to be harmless is kept.
+ */
+function withoutValues(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { code, cause } = error as NodeJS.ErrnoException;
+  return {
+    type: error.constructor.name,
+    message: error.message,
+    stack: error.stack,
+    code,
+    ...(error instanceof QueryFailedError && { query: error.query }),
+    ...(cause !== undefined && { cause: withoutValues(cause) }),
+  };
+}
