@@ -13,6 +13,7 @@ import { DevSignInModule } from './dev-sign-in/dev-sign-in.module.js';
 import { DocumentsModule } from './documents/documents.module.js';
 import { HealthModule } from './health/health.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
+import { JobsModule } from './jobs/jobs.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
@@ -41,6 +42,7 @@ export class AppModule {
         MetricsModule,
         DatabaseModule.connect(databaseUrl),
         ScheduleModule.forRoot(),
+        JobsModule,
         AuthModule,
         OrganizationsModule,
         InvitationsModule,

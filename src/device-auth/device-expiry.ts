@@ -1,7 +1,7 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
+import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import { Jobs } from '../jobs/jobs.js';
 import { DeviceSession } from './device-session.entity.js';
 
 const KEPT_AFTER_EXPIRY = `interval '1 hour'`;
@@ -30,20 +30,18 @@ const CLEAR_LIMITS = `
     SELECT key FROM rate_limits WHERE resets_at <= clock_timestamp() FOR UPDATE SKIP LOCKED
   )`;
 
-/** Clears away what is over. Changes no answer, and any number of replicas may do it at once. */
+/** Clears away what is over. Changes no answer. */
 @Injectable()
 export class DeviceExpiry {
-  private readonly logger = new Logger(DeviceExpiry.name);
+  constructor(
+    @InjectRepository(DeviceSession) private readonly sessions: Repository<DeviceSession>,
+    jobs: Jobs,
+  ) {
+    jobs.add({ name: 'clear_device_sessions', everySeconds: 60, work: () => this.run() });
+  }
 
-  constructor(@InjectRepository(DeviceSession) private readonly sessions: Repository<DeviceSession>) {}
-
-  @Cron(CronExpression.EVERY_MINUTE, { waitForCompletion: true })
   async run(): Promise<void> {
-    try {
-      for (const statement of [EXPIRE, PURGE, FORGET_DENIED, CLEAR_LIMITS])
-        await this.sessions.query(statement);
-    } catch (error) {
-      this.logger.warn({ reason: (error as Error).message }, 'device sessions could not be cleared away');
-    }
+    for (const statement of [EXPIRE, PURGE, FORGET_DENIED, CLEAR_LIMITS])
+      await this.sessions.query(statement);
   }
 }

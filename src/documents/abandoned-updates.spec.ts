@@ -107,7 +107,7 @@ it('leaves all as it is while object storage is down, and settles it afterwards'
   const [objects, away] = [join(app.dataDir, 'objects'), join(app.dataDir, 'away')];
   await rename(objects, away);
   await mkdir(objects); // as where nothing is mounted
-  await updates.run();
+  await expect(updates.run()).rejects.toThrow('object storage');
   expect(await announced(document)).toEqual(['New']);
   expect(await rowOf(document)).toEqual({ title: 'Old', version: 1 });
 

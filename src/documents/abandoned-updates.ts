@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Cron, CronExpression } from '@nestjs/schedule';
 import { Repository } from 'typeorm';
+import { Jobs } from '../jobs/jobs.js';
 import { PUT_IS_OVER_AFTER } from '../storage/deletion-queue.js';
 import { DocumentLock } from './document-lock.js';
 import { DocumentRecovery } from './document-recovery.js';
@@ -13,8 +13,8 @@ const ABANDONED = `created_at < now() - interval '${PUT_IS_OVER_AFTER}'`;
 const BATCH = 100;
 
 /**
- * Every ten minutes, on every replica: settles documents that an update left in doubt and that nobody has read
- * or written since, and forgets what the update had announced, so that the next ones need not look for it.
+ * Settles documents that an update left in doubt and that nobody has read or written since, and forgets what the
+ * update had announced, so that the next ones need not look for it.
  */
 @Injectable()
 export class AbandonedUpdates {
@@ -24,16 +24,15 @@ export class AbandonedUpdates {
     @InjectRepository(DocumentUpdate) private readonly updates: Repository<DocumentUpdate>,
     private readonly lock: DocumentLock,
     private readonly recovery: DocumentRecovery,
-  ) {}
+    jobs: Jobs,
+  ) {
+    jobs.add({ name: 'settle_documents', everySeconds: 600, work: () => this.run() });
+  }
 
-  @Cron(CronExpression.EVERY_10_MINUTES, { waitForCompletion: true })
+  /** @throws StorageUnavailable; what is left in doubt then is settled the next time */
   async run(): Promise<void> {
-    try {
-      const documents = await this.settleAll();
-      if (documents > 0) this.logger.log({ documents }, 'settled documents that updates had left in doubt');
-    } catch (error) {
-      this.logger.warn({ reason: (error as Error).message }, 'documents are left in doubt for now');
-    }
+    const documents = await this.settleAll();
+    if (documents > 0) this.logger.log({ documents }, 'settled documents that updates had left in doubt');
   }
 
   /** Returns how many are settled. @throws StorageUnavailable */

@@ -1,16 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import { Jobs } from '../jobs/jobs.js';
 import { Invitation } from './invitation.entity.js';
 
-/** Writes down which invitations have expired. One statement: any number of replicas may run it at once. */
+/** Writes down which invitations have expired. */
 @Injectable()
 export class InvitationExpiry {
-  constructor(@InjectRepository(Invitation) private readonly invitations: Repository<Invitation>) {}
+  constructor(
+    @InjectRepository(Invitation) private readonly invitations: Repository<Invitation>,
+    jobs: Jobs,
+  ) {
+    jobs.add({ name: 'expire_invitations', everySeconds: 60, work: () => this.run() });
+  }
 
   /** @returns how many */
-  @Cron(CronExpression.EVERY_MINUTE, { waitForCompletion: true })
   async run(): Promise<number> {
     const [, expired] = await this.invitations.query<[unknown[], number]>(
       `UPDATE invitations SET status = 'expired' WHERE id IN (

@@ -1,6 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
 import { InjectRepository } from '@nestjs/typeorm';
 import { createTransport } from 'nodemailer';
 import type { Transporter } from 'nodemailer';
@@ -10,6 +9,7 @@ import { Encryption } from '../common/encryption.js';
 import { tokenHash } from '../common/secret-token.js';
 import { Settings } from '../config/settings.js';
 import { Transactions } from '../database/transactions.js';
+import { Jobs } from '../jobs/jobs.js';
 import { Metrics } from '../metrics/metrics.js';
 import { InvitationMail } from './invitation-mail.entity.js';
 import { invitationMessage } from './invitation-message.js';
@@ -42,7 +42,9 @@ export class InvitationMailer implements OnApplicationShutdown {
     private readonly settings: Settings,
     private readonly transactions: Transactions,
     metrics: Metrics,
+    jobs: Jobs,
   ) {
+    jobs.add({ name: 'send_mails', everySeconds: 10, work: () => this.deliver() });
     metrics.gauge('mintkeep_mail_queue_messages', 'Mails in all that wait to be sent', () =>
       this.mails.count(),
     );
@@ -57,7 +59,7 @@ export class InvitationMailer implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     const cutOff = setTimeout(() => this.stopping.abort(), SHUTDOWN_TIMEOUT_MS);
-    await this.running;
+    await this.running?.catch(() => undefined);
     clearTimeout(cutOff);
     this.transport?.close();
   }
@@ -72,7 +74,9 @@ export class InvitationMailer implements OnApplicationShutdown {
       [invitationId, sealed],
     );
     this.transactions.afterCommit(transaction, () => {
-      void this.deliver();
+      this.deliver().catch((error: unknown) =>
+        this.logger.warn({ reason: (error as Error).message }, 'a mail is left for the next time'),
+      );
       return Promise.resolve();
     });
   }
@@ -84,15 +88,10 @@ export class InvitationMailer implements OnApplicationShutdown {
       await transaction.update(Invitation, { id: invitationId }, { emailDelivery: 'failed' });
   }
 
-  /** Sends what is due. Runs once at a time on a replica; replicas share the queue by row locks. */
-  @Cron(CronExpression.EVERY_10_SECONDS)
+  /** Sends what is due. Runs once at a time on a replica; replicas that send at once share the queue by row locks. */
   deliver(): Promise<void> {
     if (!this.transport) return Promise.resolve();
-    this.running ??= this.sendDue()
-      .catch((error: unknown) =>
-        this.logger.warn({ reason: (error as Error).message }, 'mails could not be sent'),
-      )
-      .finally(() => (this.running = undefined));
+    this.running ??= this.sendDue().finally(() => (this.running = undefined));
     return this.running;
   }
 

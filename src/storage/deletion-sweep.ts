@@ -1,21 +1,21 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
+import { Jobs } from '../jobs/jobs.js';
 import { DeletionQueue } from './deletion-queue.js';
 
-/** Every minute, on every replica: deletes the objects that are due. They share the work by row locks. */
+/** Deletes the objects that are due. */
 @Injectable()
 export class DeletionSweep {
   private readonly logger = new Logger(DeletionSweep.name);
 
-  constructor(private readonly deletions: DeletionQueue) {}
+  constructor(
+    private readonly deletions: DeletionQueue,
+    jobs: Jobs,
+  ) {
+    jobs.add({ name: 'delete_objects', everySeconds: 60, work: () => this.run() });
+  }
 
-  @Cron(CronExpression.EVERY_MINUTE, { waitForCompletion: true })
-  async run(): Promise<void> {
-    try {
-      const objects = await this.deletions.sweep();
-      if (objects > 0) this.logger.log({ objects }, 'swept object storage');
-    } catch (error) {
-      this.logger.warn({ reason: (error as Error).message }, 'object storage could not be swept');
-    }
+  private async run(): Promise<void> {
+    const objects = await this.deletions.sweep();
+    if (objects > 0) this.logger.log({ objects }, 'swept object storage');
   }
 }

@@ -8,6 +8,7 @@ import { Keys1763900100000 } from './1763900100000-keys.js';
 import { DeviceSessions1764000000000 } from './1764000000000-device-sessions.js';
 import { UsageRecords1764100000000 } from './1764100000000-usage-records.js';
 import { UsageRollups1764100100000 } from './1764100100000-usage-rollups.js';
+import { Jobs1764200000000 } from './1764200000000-jobs.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   DeviceSessions1764000000000,
   UsageRecords1764100000000,
   UsageRollups1764100100000,
+  Jobs1764200000000,
 ];

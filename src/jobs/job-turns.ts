@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+
+/** The first of two numbers that make a lock; those of documents and migrations are of one number. */
+const LOCKS_OF_JOBS = 7_461;
+/** Timers of replicas drift: a turn that comes this much of its period early is on time. */
+const ON_TIME = 0.9;
+
+const TAKE_TURN = `
+  INSERT INTO jobs AS j (name, begun_at) VALUES ($1, clock_timestamp())
+  ON CONFLICT (name) DO UPDATE SET begun_at = excluded.begun_at
+    WHERE j.begun_at <= excluded.begun_at - make_interval(secs => $2)
+  RETURNING name`;
+
+/**
+ * Sees to it that of all replicas one does a job, once in its period. A lock of PostgreSQL's is held while it does,
+ * so that a job which takes longer than its period is not begun again; it goes with the connection of a replica that
+ * dies. Time is the database's.
+ */
+@Injectable()
+export class JobTurns {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** @returns whether it was this replica's turn, and the work is done. @throws what the work throws */
+  async take(name: string, everySeconds: number, work: () => Promise<void>): Promise<boolean> {
+    const connection = this.dataSource.createQueryRunner();
+    const lock = [LOCKS_OF_JOBS, name];
+    let locked = false;
+    try {
+      const query = 'SELECT pg_try_advisory_lock($1, hashtext($2)) AS locked';
+      const [row] = (await connection.query(query, lock)) as { locked: boolean }[];
+      locked = row!.locked;
+      if (!locked || !(await isDue(connection, name, everySeconds))) return false;
+      await work();
+      return true;
+    } finally {
+      if (locked) await unlock(connection, lock);
+      await connection.release();
+    }
+  }
+}
+
+async function isDue(connection: QueryRunner, name: string, everySeconds: number): Promise<boolean> {
+  const rows = (await connection.query(TAKE_TURN, [name, everySeconds * ON_TIME])) as unknown[];
+  return rows.length === 1;
+}
+
+/** A connection that is lost has given up its locks. */
+async function unlock(connection: QueryRunner, lock: readonly unknown[]): Promise<void> {
+  await connection.query('SELECT pg_advisory_unlock($1, hashtext($2))', [...lock]).catch(() => undefined);
+}

@@ -1,0 +1,10 @@
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { JobTurn } from './job-turn.entity.js';
+import { JobTurns } from './job-turns.js';
+import { Jobs } from './jobs.js';
+
+/** What is done without anybody asking. */
+@Global()
+@Module({ imports: [TypeOrmModule.forFeature([JobTurn])], providers: [Jobs, JobTurns], exports: [Jobs] })
+export class JobsModule {}
