@@ -7,7 +7,7 @@ import { securityHeaders } from './common/security-headers.js';
 import type { Settings } from './config/settings.js';
 import { Metrics } from './metrics/metrics.js';
 import { observeRequests } from './metrics/request-observer.js';
-import { serveApiPages } from './openapi.js';
+import { serveApiPages } from './openapi/openapi.js';
 
 /** The whole service, not listening yet: what `main` and the tests have in common. */
 export async function setupApp(settings: Settings, databaseUrl: string): Promise<NestExpressApplication> {

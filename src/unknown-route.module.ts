@@ -1,4 +1,5 @@
 import { All, Controller, Module, Req } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
 import type { Express, Request } from 'express';
 import { Public } from './auth/public.decorator.js';
 import { MethodNotAllowed, NotFound } from './common/domain-error.js';
@@ -13,6 +14,7 @@ interface Layer {
 const EVERYTHING = '*everything}';
 
 /** Below `/me` a session is asked for before anything is told, also of routes that do not exist. */
+@ApiExcludeController()
 @Controller()
 export class UnknownSessionRouteController {
   @All(`me{/${EVERYTHING}`)
@@ -22,6 +24,7 @@ export class UnknownSessionRouteController {
 }
 
 @Public() // there is nothing here to protect
+@ApiExcludeController()
 @Controller()
 export class UnknownRouteController {
   @All(`{${EVERYTHING}`)

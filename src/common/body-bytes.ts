@@ -7,7 +7,7 @@ export const BODY_LIMIT_BYTES = 1_048_576;
 
 /**
  * The body as it came; empty when there is none.
- * @throws UnsupportedEncoding @throws BadRequest when it is too large or was cut off
+ * @throws UnsupportedEncoding @throws BodyTooLarge @throws BadRequest when it was cut off
  */
 export async function readBytes(request: Request): Promise<Buffer> {
   if (request.headers['content-encoding'] !== undefined) throw new UnsupportedEncoding();
@@ -17,8 +17,13 @@ export async function readBytes(request: Request): Promise<Buffer> {
   } catch (error) {
     request.resume(); // the rest is read and dropped, so that the client gets to read its answer
     const tooLarge = (error as { type?: string }).type === 'entity.too.large';
-    throw new BadRequest(
-      tooLarge ? `the body is larger than ${BODY_LIMIT_BYTES} bytes` : 'the body was cut off',
-    );
+    throw tooLarge ? new BodyTooLarge() : new BadRequest('the body was cut off');
+  }
+}
+
+/** More than {@link BODY_LIMIT_BYTES}. */
+export class BodyTooLarge extends BadRequest {
+  constructor() {
+    super(`the body is larger than ${BODY_LIMIT_BYTES} bytes`);
   }
 }

@@ -15,9 +15,22 @@ export interface Refusal extends Pick<DomainError, 'type' | 'message' | 'interva
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What a client is told of everything that was not meant for it. */
+export const INTERNAL_ERROR: Refusal = {
+  status: HttpStatus.INTERNAL_SERVER_ERROR,
+  message: 'internal error',
+};
+
+/** A refusal as it is sent. */
+export interface RefusalAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
 /**
  * The one place where errors become HTTP. What a service did not mean for the client is a bare 500. Routes with
- * another form of refusal have a filter of their own that overrides {@link present}.
+ * another form of refusal have a filter of their own that overrides {@link answerTo}, and {@link present} where
+ * that form is not JSON.
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -30,13 +43,19 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     const refusal = this.toRefusal(exception, response);
-    response.set({ ...refusal.headers }).status(refusal.status);
+    response.set({ ...refusal.headers });
     this.present(refusal, response);
   }
 
-  /** Status and headers are set. */
-  protected present({ message, type, interval }: Refusal, response: Response): void {
-    response.json(errorBody(message, type, interval));
+  /** What the routes of this filter answer with. Needs nothing of the instance: the OpenAPI document asks, too. */
+  answerTo({ status, message, type, interval }: Refusal): RefusalAnswer {
+    return { status, body: errorBody(message, type, interval) };
+  }
+
+  /** Headers are set. */
+  protected present(refusal: Refusal, response: Response): void {
+    const { status, body } = this.answerTo(refusal);
+    response.status(status).json(body);
   }
 
   private toRefusal(exception: unknown, response: Response): Refusal {
@@ -44,7 +63,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (exception instanceof HttpException && exception.getStatus() < 500)
       return { status: exception.getStatus(), message: exception.message };
     this.logger.error({ requestId: requestIdOf(response), err: exception }, 'unexpected failure');
-    return { status: HttpStatus.INTERNAL_SERVER_ERROR, message: 'internal error' };
+    return INTERNAL_ERROR;
   }
 }
 

@@ -1,7 +1,8 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext, PipeTransform, ArgumentMetadata, Type } from '@nestjs/common';
+import { ApiExtraModels } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validate } from 'class-validator';
+import { getMetadataStorage, validate, validateSync } from 'class-validator';
 import type { ValidationError } from 'class-validator';
 import type { Request } from 'express';
 import { readBytes } from './body-bytes.js';
@@ -15,31 +16,62 @@ type JsonObject = Record<string, unknown>;
  * The body is read when the handler's arguments are collected, after the guards: a request that is refused
  * for its session, path or role is refused before its body is looked at.
  */
-export const JsonBody = (): ParameterDecorator => readJsonBody('required', new FieldsPipe());
+export const JsonBody = (): ParameterDecorator => jsonBody('required');
 
 /** {@link JsonBody} that counts as `{}` when there is none. */
-export const OptionalJsonBody = (): ParameterDecorator => readJsonBody('optional', new FieldsPipe());
+export const OptionalJsonBody = (): ParameterDecorator => jsonBody('optional');
 
-const readJsonBody = createParamDecorator((presence: 'required' | 'optional', context: ExecutionContext) =>
+type Presence = 'required' | 'optional';
+
+const JSON_BODY = 'mintkeep:json-body';
+
+/** What a handler takes as its body. */
+export interface JsonBodyOf {
+  readonly type: Type<object>;
+  readonly presence: Presence;
+}
+
+/** What {@link JsonBody} says of a handler; undefined where it takes none. */
+export function jsonBodyOf(handler: object): JsonBodyOf | undefined {
+  return Reflect.getMetadata(JSON_BODY, handler) as JsonBodyOf | undefined;
+}
+
+function jsonBody(presence: Presence): ParameterDecorator {
+  return (target, name, index) => {
+    const types = Reflect.getMetadata('design:paramtypes', target, name!) as Type<object>[];
+    const body: JsonBodyOf = { type: types[index]!, presence };
+    const handler = Object.getOwnPropertyDescriptor(target, name!)!;
+    readJsonBody(presence, new FieldsPipe())(target, name, index);
+    Reflect.defineMetadata(JSON_BODY, body, handler.value as object);
+    ApiExtraModels(body.type)(target, name, handler);
+  };
+}
+
+const readJsonBody = createParamDecorator((presence: Presence, context: ExecutionContext) =>
   readJson(context.switchToHttp().getRequest<Request>(), presence),
 );
 
-async function readJson(request: Request, presence: 'required' | 'optional'): Promise<JsonObject> {
+async function readJson(request: Request, presence: Presence): Promise<JsonObject> {
   const bytes = await readBytes(request);
   return presence === 'optional' && bytes.length === 0 ? {} : parseJsonObject(bytes);
 }
 
-/** @throws BadRequest when it is not UTF-8, not JSON, or not an object */
+/** The body is no JSON object. */
+export class InvalidJson extends BadRequest {
+  constructor(expected = 'a JSON object in UTF-8') {
+    super(`invalid JSON: the body must be ${expected}`);
+  }
+}
+
+/** @throws InvalidJson when it is not UTF-8, not JSON, or not an object */
 export function parseJsonObject(bytes: Buffer): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
-    throw new BadRequest('invalid JSON: the body must be a JSON object in UTF-8');
+    throw new InvalidJson('a JSON object in UTF-8');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BadRequest('invalid JSON: the body must be an object');
-  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidJson('an object');
   return value as JsonObject;
 }
 
@@ -62,6 +94,17 @@ function knownMembers(dto: Type<object>, body: JsonObject): JsonObject {
     if (value !== undefined && value !== null) known[propertyName] = typeof value === 'object' ? {} : value;
   }
   return known;
+}
+
+/** One refusal for each member that the class has rules for, as a value of a wrong type is answered. */
+export function fieldRefusals(dto: Type<object>): InvalidField[] {
+  const names = new Set(
+    getMetadataStorage()
+      .getTargetValidationMetadatas(dto, '', false, false)
+      .map(({ propertyName }) => propertyName),
+  );
+  const wrong = plainToInstance(dto, Object.fromEntries([...names].map((name) => [name, {}])));
+  return validateSync(wrong, { validationError: { target: false, value: false } }).map(toInvalidField);
 }
 
 function toInvalidField({ property, constraints, contexts }: ValidationError): InvalidField {

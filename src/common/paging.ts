@@ -2,6 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { BadRequest } from './domain-error.js';
+import type { ParameterSchemas } from './operation.js';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
@@ -21,6 +22,19 @@ export interface Paged<T> {
   /** Opaque; null on the last page. */
   readonly nextCursor: string | null;
 }
+
+/** What the OpenAPI document says of {@link PageQuery}. */
+export const PAGE_QUERY: ParameterSchemas = {
+  limit: {
+    ...{ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    description: 'How many at most.',
+  },
+  cursor: { type: 'string', description: '`next_cursor` of the page before.' },
+};
+export const PAGE_REFUSALS = [
+  new BadRequest(`limit must be an integer from 1 to ${MAX_LIMIT}`),
+  new BadRequest('cursor is not one of ours'),
+];
 
 /** The {@link Page} that `?limit` and `?cursor` ask for. @throws BadRequest */
 export const PageQuery = createParamDecorator((_: unknown, context: ExecutionContext): Page => {

@@ -1,22 +1,35 @@
 import { Controller, Get, HttpCode, HttpStatus, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { isEmail } from 'class-validator';
 import type { Request, Response } from 'express';
 import { Public } from '../auth/public.decorator.js';
-import { readBytes } from '../common/body-bytes.js';
-import { InvalidField } from '../common/domain-error.js';
+import { BodyTooLarge, readBytes } from '../common/body-bytes.js';
+import { InvalidField, UnsupportedEncoding } from '../common/domain-error.js';
 import { parseForm } from '../common/form-body.js';
-import { parseJsonObject } from '../common/json-body.js';
+import { InvalidJson, parseJsonObject } from '../common/json-body.js';
+import { Operation } from '../common/operation.js';
 import { sendPage } from '../common/page.js';
 import { isStorableText, trimUnicode } from '../common/text.js';
 import { Settings } from '../config/settings.js';
+import { NotFromHere } from './dev-sign-in.errors.js';
 import { signedInPage, signInPage } from './dev-sign-in.page.js';
 import { DevSignInService, SESSION_SECONDS } from './dev-sign-in.service.js';
+import { SignInDto, SignInResponse } from './dto/sign-in.js';
 import { OwnOriginGuard } from './own-origin.guard.js';
 
 /** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2: 64 before the @, 255 after; sessions have no longer ones. */
 const EMAIL_MAX_LENGTH = 320;
 
+const NOT_AN_ADDRESS = new InvalidField('invalid_email', 'email must be an e-mail address');
+const RETURN_TO = {
+  return_to: { type: 'string', description: 'Where to go then: a page of ours or of the dashboard.' },
+};
+const SIGN_IN_FORM = { email: { type: 'string', example: 'ada@example.com' }, ...RETURN_TO };
+const SIGN_IN =
+  'There is no such route where an identity provider is configured. JSON is answered with a session.';
+
 /** The page where one becomes somebody, and the same for scripts. */
+@ApiTags('Sign-in')
 @Public() // this is where sessions come from
 @UseGuards(OwnOriginGuard)
 @Controller('dev/sign-in')
@@ -26,12 +39,26 @@ export class DevSignInController {
     private readonly settings: Settings,
   ) {}
 
+  @Operation('showSignIn', 'The sign-in page of development', {
+    answers: 'page',
+    refuses: [NotFromHere],
+    query: RETURN_TO,
+  })
   @Get()
   show(@Query('return_to') returnTo: unknown, @Res() response: Response): void {
     sendPage(response, HttpStatus.OK, this.form(typeof returnTo === 'string' ? returnTo : null));
   }
 
   /** A form of the page, or JSON of a script. */
+  @Operation('signIn', 'Become somebody, in development', {
+    description: SIGN_IN,
+    answers: SignInResponse,
+    orPage: true,
+    refuses: [NotFromHere, NOT_AN_ADDRESS, InvalidJson, BodyTooLarge, UnsupportedEncoding],
+    body: SignInDto,
+    form: SIGN_IN_FORM,
+    formRequires: ['email'],
+  })
   @HttpCode(HttpStatus.OK)
   @Post()
   async signIn(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -67,7 +94,7 @@ export class DevSignInController {
   /** @throws InvalidField invalid_email */
   private async signInByJson(body: Record<string, unknown>, response: Response): Promise<void> {
     const email = toAddress(body.email);
-    if (email === undefined) throw new InvalidField('invalid_email', 'email must be an e-mail address');
+    if (email === undefined) throw new InvalidField(NOT_AN_ADDRESS.type, NOT_AN_ADDRESS.message);
     response.set('Cache-Control', 'no-store').json({ token: await this.signIns.signIn(email) });
   }
 

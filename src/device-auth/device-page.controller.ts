@@ -1,13 +1,34 @@
-import { Controller, Get, HttpStatus, Post, Query, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  HttpCode,
+  HttpStatus,
+  Post,
+  Query,
+  Req,
+  Res,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { IdentityProviderUnavailable } from '../auth/auth.errors.js';
 import { Public } from '../auth/public.decorator.js';
-import { readBytes } from '../common/body-bytes.js';
+import { BodyTooLarge, readBytes } from '../common/body-bytes.js';
+import { UnsupportedEncoding } from '../common/domain-error.js';
 import { parseForm } from '../common/form-body.js';
+import { Operation } from '../common/operation.js';
 import { sendPage } from '../common/page.js';
 import { OrganizationNotFound } from '../organizations/organizations.errors.js';
 import { OrganizationsService } from '../organizations/organizations.service.js';
 import { DeviceApprovalService } from './device-approval.service.js';
-import { InvalidRequest } from './device-auth.errors.js';
+import {
+  CsrfFailed,
+  InvalidRequest,
+  InvalidUserCode,
+  RateLimited,
+  SignInNeeded,
+} from './device-auth.errors.js';
 import { DevicePageFilter } from './device-page.filter.js';
 import { DevicePages } from './device-pages.js';
 import { PageSessions } from './page-session.js';
@@ -16,6 +37,27 @@ import { SameOriginGuard } from './same-origin.guard.js';
 
 /** An id, as `path-id.ts` has it. */
 const ID = /^(?:0|[1-9][0-9]{0,14})$/;
+
+const USER_CODE = {
+  user_code: { type: 'string', description: 'What is to be decided about; asked for when left out.' },
+};
+const REFUSALS = [
+  ...[new SignInNeeded('/sign-in'), new SignInNeeded(undefined), InvalidUserCode],
+  ...[new RateLimited(60), IdentityProviderUnavailable],
+];
+const DECISION_FORM = {
+  user_code: { type: 'string', example: 'WDJB-MJHT' },
+  csrf_token: { type: 'string', example: '{csrf_token}', description: 'From the page.' },
+  organization_id: {
+    type: 'string',
+    description: 'Whose pool the key will use; the personal one when left out.',
+  },
+};
+const DECISION_REFUSALS = [
+  ...REFUSALS,
+  ...[CsrfFailed, OrganizationNotFound, new InvalidRequest('the body is not a form')],
+  ...[BodyTooLarge, UnsupportedEncoding],
+];
 
 /** A decision, as the form of the page has it. */
 interface DecisionForm {
@@ -26,6 +68,7 @@ interface DecisionForm {
 }
 
 /** Where a person decides about a device, with nothing but a browser. Looking changes nothing. */
+@ApiTags('Device flow')
 @Public() // the session comes in a cookie, and who has none is sent to the sign-in
 @UseFilters(DevicePageFilter)
 @Controller('auth/device')
@@ -37,6 +80,7 @@ export class DevicePageController {
     private readonly pages: DevicePages,
   ) {}
 
+  @Operation('showDevicePage', 'The approval page', { answers: 'page', refuses: REFUSALS, query: USER_CODE })
   @Get()
   async show(
     @Req() request: Request,
@@ -54,6 +98,13 @@ export class DevicePageController {
     sendPage(response, HttpStatus.OK, this.pages.confirm({ device, session, organizations }));
   }
 
+  @Operation('approveOnPage', 'Approve on the page', {
+    answers: 'page',
+    refuses: DECISION_REFUSALS,
+    form: DECISION_FORM,
+    formRequires: ['user_code', 'csrf_token'],
+  })
+  @HttpCode(HttpStatus.OK)
   @UseGuards(SameOriginGuard)
   @Post('approve')
   async approve(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -66,6 +117,13 @@ export class DevicePageController {
     sendPage(response, HttpStatus.OK, this.pages.approved({ device, session, pool }));
   }
 
+  @Operation('denyOnPage', 'Deny on the page', {
+    answers: 'page',
+    refuses: DECISION_REFUSALS,
+    form: DECISION_FORM,
+    formRequires: ['user_code', 'csrf_token'],
+  })
+  @HttpCode(HttpStatus.OK)
   @UseGuards(SameOriginGuard)
   @Post('deny')
   async deny(@Req() request: Request, @Res() response: Response): Promise<void> {

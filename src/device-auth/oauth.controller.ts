@@ -1,9 +1,21 @@
 import { Controller, Get, Header, HttpCode, HttpStatus, Post, Req, UseFilters } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../auth/public.decorator.js';
+import { BodyTooLarge } from '../common/body-bytes.js';
+import { UnsupportedEncoding } from '../common/domain-error.js';
+import { Operation } from '../common/operation.js';
 import { Settings } from '../config/settings.js';
 import { clientAddress } from './client-address.js';
-import { InvalidRequest } from './device-auth.errors.js';
+import {
+  AccessDenied,
+  AuthorizationPending,
+  ExpiredToken,
+  InvalidRequest,
+  RateLimited,
+  SlowDown,
+  UnknownDeviceCode,
+} from './device-auth.errors.js';
 import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH, toShownName } from './device-name.js';
 import { DevicePollingService } from './device-polling.service.js';
 import { DeviceSessionsService } from './device-sessions.service.js';
@@ -15,10 +27,27 @@ import { UnsupportedGrantType } from './oauth.errors.js';
 
 const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
+const NOT_A_FORM = new InvalidRequest('the body must be application/x-www-form-urlencoded');
+const FORM_REFUSALS = [NOT_A_FORM, BodyTooLarge, UnsupportedEncoding];
+const POLL_REFUSALS = [
+  ...[AuthorizationPending, SlowDown, AccessDenied, ExpiredToken],
+  ...[UnknownDeviceCode, UnsupportedGrantType],
+];
+const DEVICE_FORM = {
+  client_id: { type: 'string', example: 'mint CLI', description: 'The tool, where there is no `name`.' },
+  name: { type: 'string', description: 'The tool, for the person who approves.' },
+  hostname: { type: 'string', example: 'adas-laptop', description: 'The machine.' },
+};
+const TOKEN_FORM = {
+  grant_type: { type: 'string', enum: [DEVICE_CODE_GRANT], example: DEVICE_CODE_GRANT },
+  device_code: { type: 'string', example: '{device_code}' },
+};
+
 /**
  * The device flow as RFC 8628 has it, for clients that know it from there. Clients are not registered: their
  * `client_id` is a name like any other.
  */
+@ApiTags('OAuth')
 @Public() // the device has no session: its code is the credential
 @UseFilters(OAuthErrorFilter)
 @Controller()
@@ -29,6 +58,11 @@ export class OAuthController {
     private readonly settings: Settings,
   ) {}
 
+  @Operation('beginDeviceAuthorization', 'Begin the device flow as RFC 8628 has it', {
+    answers: DeviceCodeResponse,
+    refuses: [...FORM_REFUSALS, new RateLimited(60)],
+    form: DEVICE_FORM,
+  })
   @HttpCode(HttpStatus.OK)
   @Header('Cache-Control', 'no-store')
   @Post('oauth/device_authorization')
@@ -38,6 +72,12 @@ export class OAuthController {
     return this.sessions.begin({ name, hostname }, clientAddress(request));
   }
 
+  @Operation('requestToken', 'Poll for the key as RFC 8628 has it', {
+    answers: OAuthTokenResponse,
+    refuses: [...FORM_REFUSALS, ...POLL_REFUSALS],
+    form: TOKEN_FORM,
+    formRequires: Object.keys(TOKEN_FORM),
+  })
   @HttpCode(HttpStatus.OK)
   @Header('Cache-Control', 'no-store')
   @Post('oauth/token')
@@ -51,6 +91,7 @@ export class OAuthController {
     return { access_token: api_key, token_type: 'Bearer' };
   }
 
+  @Operation('getOAuthMetadata', 'Find the endpoints as RFC 8414 has it', { answers: OAuthMetadataResponse })
   @Get('.well-known/oauth-authorization-server')
   metadata(): OAuthMetadataResponse {
     const { publicUrl } = this.settings;

@@ -10,21 +10,38 @@ import {
   Put,
   Res,
 } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { notModified } from '../common/conditional.js';
+import { NotFound, PreconditionFailed } from '../common/domain-error.js';
 import { JsonBody } from '../common/json-body.js';
+import { Operation } from '../common/operation.js';
 import { AdminOnly, OwnedController, Scope } from '../organizations/owner-scope.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { entityTag } from './document-with-content.js';
 import type { DocumentWithContent } from './document-with-content.js';
+import { SlugTaken } from './documents.errors.js';
 import { DocumentsService } from './documents.service.js';
 import { CreateDocumentDto, UpdateDocumentDto } from './dto/document.requests.js';
 import { DocumentListResponse, DocumentResponse } from './dto/document.response.js';
 
+const IF_MATCH = {
+  'If-Match': {
+    type: 'string',
+    description: 'The ETag of what is to be changed; otherwise, nothing changes.',
+  },
+};
+
+@ApiTags('Documents')
 @OwnedController('projects/:projectId/documents')
 export class DocumentsController {
   constructor(private readonly documents: DocumentsService) {}
 
+  @Operation('listDocuments', 'List documents', {
+    description: 'Without their contents.',
+    answers: DocumentListResponse,
+    refuses: [NotFound],
+  })
   @Get()
   async list(
     @Scope() scope: OwnerScope,
@@ -33,6 +50,11 @@ export class DocumentsController {
     return { documents: await this.documents.list(scope, projectId) };
   }
 
+  @Operation('createDocument', 'Create a document', {
+    answers: DocumentResponse,
+    sets: ['ETag'],
+    refuses: [NotFound, SlugTaken],
+  })
   @AdminOnly('create documents')
   @Post()
   async create(
@@ -44,6 +66,7 @@ export class DocumentsController {
     return present(await this.documents.create(scope, projectId, body), response);
   }
 
+  @Operation('getDocument', 'Get a document', { answers: DocumentResponse, refuses: [NotFound] })
   @Get(':documentId')
   async get(
     @Scope() scope: OwnerScope,
@@ -60,6 +83,12 @@ export class DocumentsController {
     return present(await this.documents.withContent(scope, row), response);
   }
 
+  @Operation('updateDocument', 'Change a document', {
+    answers: DocumentResponse,
+    sets: ['ETag'],
+    refuses: [NotFound, SlugTaken, PreconditionFailed],
+    headers: IF_MATCH,
+  })
   @AdminOnly('update documents')
   @Put(':documentId')
   async update(
@@ -73,6 +102,10 @@ export class DocumentsController {
     return present(await this.documents.update(scope, { projectId, id, ifMatch }, body), response);
   }
 
+  @Operation('deleteDocument', 'Delete a document', {
+    refuses: [NotFound, PreconditionFailed],
+    headers: IF_MATCH,
+  })
   @AdminOnly('delete documents')
   @HttpCode(HttpStatus.NO_CONTENT)
   @Delete(':documentId')

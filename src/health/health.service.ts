@@ -3,15 +3,9 @@ import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { ObjectStore } from '../storage/object-store.js';
+import type { CheckResult, ReadinessResponse } from './dto/health.response.js';
 
 const CHECK_TIMEOUT_MS = 3_000;
-
-export interface Readiness {
-  status: 'ok' | 'unavailable' | 'shutting down';
-  checks: { database: CheckResult; object_storage: CheckResult };
-}
-
-type CheckResult = 'ok' | 'failed';
 
 /** Whether this replica should get requests. */
 @Injectable()
@@ -27,7 +21,7 @@ export class HealthService implements BeforeApplicationShutdown {
     this.shuttingDown = true;
   }
 
-  async check(): Promise<Readiness> {
+  async check(): Promise<ReadinessResponse> {
     const [database, storage] = await Promise.all([
       outcome(this.dataSource.query('SELECT 1')),
       outcome(this.store.check()),

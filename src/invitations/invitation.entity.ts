@@ -7,7 +7,8 @@ export const INVITATION_STATUSES = ['pending', 'accepted', 'cancelled', 'expired
 export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
 
 /** `disabled`: there is no mail server; `failed`: given up after several attempts, or pointless before it was sent. */
-export type EmailDelivery = 'disabled' | 'queued' | 'sent' | 'failed';
+export const EMAIL_DELIVERIES = ['disabled', 'queued', 'sent', 'failed'] as const;
+export type EmailDelivery = (typeof EMAIL_DELIVERIES)[number];
 
 /** A place in an organization, offered to whoever has an address. */
 @Entity('invitations')

@@ -1,31 +1,62 @@
 import { Controller, Get, HttpCode, HttpStatus, Param, ParseIntPipe, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { CurrentUser } from '../auth/session-user.js';
 import type { SessionUser } from '../auth/session-user.js';
 import { JsonBody } from '../common/json-body.js';
+import { Operation } from '../common/operation.js';
 import { InvitationTokenDto } from './dto/invitation.requests.js';
 import {
   AcceptedInvitationResponse,
   InvitationPreviewResponse,
   ReceivedInvitationListResponse,
 } from './dto/invitation.response.js';
+import {
+  EmailMismatch,
+  EmailUnverified,
+  InvitationCancelled,
+  InvitationExpired,
+  InvitationNotFound,
+  InvitationUsed,
+} from './invitations.errors.js';
 import { ReceivedInvitationsService } from './received-invitations.service.js';
 
+const REFUSALS = [
+  InvitationNotFound,
+  EmailUnverified,
+  InvitationCancelled,
+  InvitationExpired,
+  InvitationUsed,
+];
+const AGAIN = 'The same user again, while still a member, gets the same answer.';
+
 /** The side of those who are invited. */
+@ApiTags('Invitations')
 @Controller('me/invitations')
 export class ReceivedInvitationsController {
   constructor(private readonly invitations: ReceivedInvitationsService) {}
 
+  @Operation('listInvitations', 'List invitations for you', { answers: ReceivedInvitationListResponse })
   @Get()
   async list(@CurrentUser() user: SessionUser): Promise<ReceivedInvitationListResponse> {
     return { invitations: await this.invitations.list(user) };
   }
 
+  @Operation('previewInvitation', 'Look at an invitation', {
+    description: 'Whoever has the link may.',
+    answers: InvitationPreviewResponse,
+    refuses: [InvitationNotFound],
+  })
   @HttpCode(HttpStatus.OK)
   @Post('preview')
   preview(@JsonBody() { token }: InvitationTokenDto): Promise<InvitationPreviewResponse> {
     return this.invitations.preview(token);
   }
 
+  @Operation('acceptInvitationByToken', 'Accept an invitation by its link', {
+    description: AGAIN,
+    answers: AcceptedInvitationResponse,
+    refuses: [...REFUSALS, EmailMismatch],
+  })
   @HttpCode(HttpStatus.OK)
   @Post('accept')
   acceptByToken(
@@ -35,6 +66,11 @@ export class ReceivedInvitationsController {
     return this.invitations.accept(user, { token });
   }
 
+  @Operation('acceptInvitation', 'Accept an invitation', {
+    description: AGAIN,
+    answers: AcceptedInvitationResponse,
+    refuses: REFUSALS,
+  })
   @HttpCode(HttpStatus.OK)
   @Post(':invitationId/accept')
   accept(
@@ -44,6 +80,7 @@ export class ReceivedInvitationsController {
     return this.invitations.accept(user, { id });
   }
 
+  @Operation('declineInvitation', 'Decline an invitation', { refuses: REFUSALS })
   @HttpCode(HttpStatus.NO_CONTENT)
   @Post(':invitationId/decline')
   async decline(

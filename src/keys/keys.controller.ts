@@ -11,15 +11,23 @@ import {
   Put,
   Query,
 } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { CurrentUser } from '../auth/session-user.js';
 import type { SessionUser } from '../auth/session-user.js';
+import { NotFound } from '../common/domain-error.js';
 import { JsonBody, OptionalJsonBody } from '../common/json-body.js';
+import { Operation } from '../common/operation.js';
+import { OrganizationNotFound } from '../organizations/organizations.errors.js';
 import { ScopesService } from '../organizations/scopes.service.js';
 import { MintOwnKeyDto, RenameKeyDto } from './dto/key.requests.js';
 import { KeyListResponse, KeyResponse, NewKeyResponse } from './dto/key.response.js';
+import { ONCE } from './key-query.js';
+import { INCLUDE_REVOKED } from './key-query.js';
+import { ScopeImmutable } from './keys.errors.js';
 import { KeysService } from './keys.service.js';
 
 /** Everything of the caller's, personal and team. */
+@ApiTags('Keys')
 @Controller('me/keys')
 export class KeysController {
   constructor(
@@ -27,6 +35,11 @@ export class KeysController {
     private readonly scopes: ScopesService,
   ) {}
 
+  @Operation('listKeys', 'List your keys', {
+    description: 'Personal and team ones.',
+    answers: KeyListResponse,
+    query: INCLUDE_REVOKED,
+  })
   @Get()
   async list(
     @CurrentUser() user: SessionUser,
@@ -35,6 +48,11 @@ export class KeysController {
     return { keys: await this.keys.list({ userId: user.id }, includeRevoked === 'true') };
   }
 
+  @Operation('mintKey', 'Mint a key', {
+    description: ONCE,
+    answers: NewKeyResponse,
+    refuses: [OrganizationNotFound],
+  })
   @Header('Cache-Control', 'no-store')
   @Post()
   async mint(
@@ -47,6 +65,7 @@ export class KeysController {
     return this.keys.mint(scope, body);
   }
 
+  @Operation('renameKey', 'Rename a key', { answers: KeyResponse, refuses: [NotFound, ScopeImmutable] })
   @Put(':keyId')
   rename(
     @CurrentUser() user: SessionUser,
@@ -56,6 +75,10 @@ export class KeysController {
     return this.keys.rename(user, id, body);
   }
 
+  @Operation('revokeKey', 'Revoke a key', {
+    description: 'At once, and also when it was revoked before.',
+    refuses: [NotFound],
+  })
   @HttpCode(HttpStatus.NO_CONTENT)
   @Delete(':keyId')
   async revoke(@CurrentUser() user: SessionUser, @Param('keyId', ParseIntPipe) id: number): Promise<void> {

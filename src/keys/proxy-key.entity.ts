@@ -2,11 +2,15 @@ import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { User } from '../auth/user.entity.js';
 import { CreatedAt, Id, Time } from '../database/columns.js';
 
-export type KeySource = 'dashboard' | 'device';
+export const KEY_SOURCES = ['dashboard', 'device'] as const;
+export type KeySource = (typeof KEY_SOURCES)[number];
 
 /** Why a key no longer works. */
-export type RevokedReason =
-  'revoked' | 'revoked_by_admin' | 'member_removed' | 'member_left' | 'organization_deleted';
+export const REVOKED_REASONS = [
+  ...(['revoked', 'revoked_by_admin'] as const),
+  ...(['member_removed', 'member_left', 'organization_deleted'] as const),
+];
+export type RevokedReason = (typeof REVOKED_REASONS)[number];
 
 /** What asked for a key, as it called itself. */
 export interface KeyDevice {

@@ -1,26 +1,34 @@
 import { Delete, Get, HttpCode, HttpStatus, Param, ParseIntPipe, Post, Put } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { NotFound } from '../common/domain-error.js';
 import { JsonBody } from '../common/json-body.js';
+import { Operation } from '../common/operation.js';
 import { AdminOnly, OwnedController, Scope } from '../organizations/owner-scope.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { CreateProjectDto, UpdateProjectDto } from './dto/project.requests.js';
 import { ProjectListResponse, ProjectResponse } from './dto/project.response.js';
+import { NameTaken } from './projects.errors.js';
 import { ProjectsService } from './projects.service.js';
 
+@ApiTags('Projects')
 @OwnedController('projects')
 export class ProjectsController {
   constructor(private readonly projects: ProjectsService) {}
 
+  @Operation('listProjects', 'List projects', { answers: ProjectListResponse })
   @Get()
   async list(@Scope() scope: OwnerScope): Promise<ProjectListResponse> {
     return { projects: await this.projects.list(scope) };
   }
 
+  @Operation('createProject', 'Create a project', { answers: ProjectResponse, refuses: [NameTaken] })
   @AdminOnly('create projects')
   @Post()
   async create(@Scope() scope: OwnerScope, @JsonBody() body: CreateProjectDto): Promise<ProjectResponse> {
     return ProjectResponse.from(await this.projects.create(scope, body));
   }
 
+  @Operation('getProject', 'Get a project', { answers: ProjectResponse, refuses: [NotFound] })
   @Get(':projectId')
   async get(
     @Scope() scope: OwnerScope,
@@ -29,6 +37,10 @@ export class ProjectsController {
     return this.projects.get(scope, id);
   }
 
+  @Operation('updateProject', 'Rename or describe a project', {
+    answers: ProjectResponse,
+    refuses: [NotFound, NameTaken],
+  })
   @AdminOnly('update projects')
   @Put(':projectId')
   async update(
@@ -39,6 +51,7 @@ export class ProjectsController {
     return this.projects.update(scope, id, body);
   }
 
+  @Operation('deleteProject', 'Delete a project with its documents', { refuses: [NotFound] })
   @AdminOnly('delete projects')
   @HttpCode(HttpStatus.NO_CONTENT)
   @Delete(':projectId')

@@ -1,33 +1,45 @@
 import { Delete, Get, HttpCode, HttpStatus, Param, ParseIntPipe, Post, Put } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { NotFound } from '../common/domain-error.js';
 import { JsonBody } from '../common/json-body.js';
+import { Operation } from '../common/operation.js';
 import { AdminOnly, OwnedController, Scope } from '../organizations/owner-scope.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { CreateUpstreamDto, UpdateUpstreamDto } from './dto/upstream.requests.js';
 import { UpstreamListResponse, UpstreamResponse, UpstreamTestResponse } from './dto/upstream.response.js';
+import { NameTaken } from './upstreams.errors.js';
 import { UpstreamsService } from './upstreams.service.js';
 
+@ApiTags('Upstreams')
 @OwnedController('upstreams')
 export class UpstreamsController {
   constructor(private readonly upstreams: UpstreamsService) {}
 
+  @Operation('listUpstreams', 'List upstreams', { answers: UpstreamListResponse })
   @AdminOnly('list upstreams')
   @Get()
   async list(@Scope() scope: OwnerScope): Promise<UpstreamListResponse> {
     return { upstreams: await this.upstreams.list(scope) };
   }
 
+  @Operation('createUpstream', 'Add an upstream', { answers: UpstreamResponse, refuses: [NameTaken] })
   @AdminOnly('create upstreams')
   @Post()
   create(@Scope() scope: OwnerScope, @JsonBody() body: CreateUpstreamDto): Promise<UpstreamResponse> {
     return this.upstreams.create(scope, body);
   }
 
+  @Operation('getUpstream', 'Get an upstream', { answers: UpstreamResponse, refuses: [NotFound] })
   @AdminOnly('read upstreams')
   @Get(':upstreamId')
   get(@Scope() scope: OwnerScope, @Param('upstreamId', ParseIntPipe) id: number): Promise<UpstreamResponse> {
     return this.upstreams.get(scope, id);
   }
 
+  @Operation('updateUpstream', 'Change an upstream', {
+    answers: UpstreamResponse,
+    refuses: [NotFound, NameTaken],
+  })
   @AdminOnly('update upstreams')
   @Put(':upstreamId')
   update(
@@ -38,6 +50,7 @@ export class UpstreamsController {
     return this.upstreams.update(scope, id, body);
   }
 
+  @Operation('deleteUpstream', 'Remove an upstream', { refuses: [NotFound] })
   @AdminOnly('delete upstreams')
   @HttpCode(HttpStatus.NO_CONTENT)
   @Delete(':upstreamId')
@@ -46,6 +59,11 @@ export class UpstreamsController {
   }
 
   /** Takes no body. What is wrong with the upstream is the answer, not an error. */
+  @Operation('testUpstream', 'Ask an upstream for its models', {
+    description: 'What is wrong with the upstream is the answer, not an error.',
+    answers: UpstreamTestResponse,
+    refuses: [NotFound],
+  })
   @AdminOnly('test upstreams')
   @HttpCode(HttpStatus.OK)
   @Post(':upstreamId/test')

@@ -1,8 +1,17 @@
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { IsString } from 'class-validator';
-import { Optional } from '../../common/fields.js';
+import { About, field, Optional } from '../../common/fields.js';
 import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH, toShownName } from '../device-name.js';
+
+/** Any string. */
+function AnyText(): PropertyDecorator {
+  return field({
+    name: 'anyText',
+    test: (value) => typeof value === 'string',
+    expects: 'must be a string',
+    schema: { type: 'string' },
+  });
+}
 
 /** What a device calls itself: cut and cleaned, never refused. */
 function DeviceName(maxLength: number): PropertyDecorator {
@@ -10,21 +19,22 @@ function DeviceName(maxLength: number): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }) => clean(value)),
     Optional(),
-    IsString(),
+    AnyText(),
   );
 }
 
 export class BeginDeviceSessionDto {
-  /** The tool, for the person who approves; longer ones are cut to 64 characters. */
+  @About('The tool, for the person who approves; longer ones are cut to 64 characters.', 'mint CLI')
   @DeviceName(NAME_MAX_LENGTH)
   name?: string;
 
-  /** The machine; longer ones are cut to 253 characters. */
+  @About('The machine; longer ones are cut to 253 characters.', 'adas-laptop')
   @DeviceName(HOSTNAME_MAX_LENGTH)
   hostname?: string;
 }
 
 export class PollDto {
-  @IsString()
+  @About('The secret that the flow began with.', '{device_code}')
+  @AnyText()
   device_code: string;
 }

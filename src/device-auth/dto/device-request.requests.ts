@@ -1,7 +1,7 @@
-import { IdField, Optional } from '../../common/fields.js';
+import { About, IdField, Optional } from '../../common/fields.js';
 
 export class ApproveDeviceDto {
-  /** Whose pool the key will use; the personal organization when left out. */
+  @About('Whose pool the key will use; the personal organization when left out.')
   @Optional()
   @IdField()
   organization_id?: number;

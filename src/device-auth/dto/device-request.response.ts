@@ -1,16 +1,27 @@
+import { FLAG, oneOf, orNull, Shown, text, TIME } from '../../common/members.js';
 import type { DeviceRequest } from '../user-code-lookup.js';
 
 /** What somebody is to decide about. */
 export class DeviceRequestResponse {
+  @Shown(text('WDJB-MJHT'))
   user_code: string;
-  /** As the device calls itself; nobody has checked it. */
+
+  @Shown(orNull(text('mint CLI')), 'As the device calls itself; nobody has checked it.')
   name: string | null;
+
+  @Shown(orNull(text('adas-laptop')), 'As the device calls itself; nobody has checked it.')
   hostname: string | null;
+
+  @Shown(text('203.0.113.7'))
   ip: string;
-  /** Whether the caller comes from the same address (of IPv6: the same /64). */
+
+  @Shown(FLAG, 'Whether the caller comes from the same address (of IPv6: the same /64).')
   same_ip: boolean;
-  /** ISO 8601, UTC, milliseconds. */
+
+  @Shown(TIME)
   created_at: string;
+
+  @Shown(TIME)
   expires_at: string;
 
   static from(request: DeviceRequest): DeviceRequestResponse {
@@ -23,5 +34,6 @@ export class DeviceRequestResponse {
 }
 
 export class DeviceDecisionResponse {
+  @Shown(oneOf(['approved', 'denied']))
   status: 'approved' | 'denied';
 }

@@ -1,15 +1,18 @@
-import { Name, OpaqueText, Optional, Slug } from '../../common/fields.js';
+import { About, Name, OpaqueText, Optional, Slug } from '../../common/fields.js';
 
 export class CreateDocumentDto {
-  /** 1 to 255 characters after trimming. */
+  @About('1 to 255 characters after trimming.', 'Getting started')
   @Name('invalid_title')
   title: string;
 
-  /** Unique within the project. */
+  @About('Unique within the project.', 'getting-started')
   @Slug()
   slug: string;
 
-  /** Markdown, stored byte for byte; empty when left out. */
+  @About(
+    'Markdown, stored byte for byte; empty when left out.',
+    '# Getting started\n\nRead [[house-rules]] first.\n',
+  )
   @Optional()
   @OpaqueText()
   content?: string;
@@ -17,14 +20,17 @@ export class CreateDocumentDto {
 
 /** What is left out or null stays as it is. */
 export class UpdateDocumentDto {
+  @About('1 to 255 characters after trimming.', 'First steps')
   @Optional()
   @Name('invalid_title')
   title?: string;
 
+  @About('Unique within the project. Changing it touches nothing else.', 'first-steps')
   @Optional()
   @Slug()
   slug?: string;
 
+  @About('Replaces the whole text.', '# First steps\n')
   @Optional()
   @OpaqueText()
   content?: string;

@@ -1,30 +1,32 @@
-import { FutureTime, IdField, Name, Optional } from '../../common/fields.js';
+import { About, FutureTime, IdField, Name, Optional } from '../../common/fields.js';
 
 /** A key of the organization that the address names. */
 export class MintKeyDto {
+  @About('`API key` when left out.', 'laptop')
   @Optional()
   @Name('invalid_name')
   name?: string;
 
-  /** ISO 8601 with a time zone, in the future; never when left out. */
+  @About('ISO 8601 with a time zone, in the future; never when left out.', '2099-12-31T23:59:59Z')
   @Optional()
   @FutureTime('invalid_expires_at')
   expires_at?: string;
 }
 
 export class MintOwnKeyDto extends MintKeyDto {
-  /** The personal organization when left out. */
+  @About('The personal organization when left out.')
   @Optional()
   @IdField()
   organization_id?: number;
 }
 
 export class RenameKeyDto {
+  @About('1 to 255 characters after trimming.', 'workstation')
   @Optional()
   @Name('invalid_name')
   name?: string;
 
-  /** May be sent back as it is, but not changed. */
+  @About('May be sent back as it is, but not changed.')
   @Optional()
   @IdField()
   organization_id?: number;

@@ -1,16 +1,37 @@
+import { EMAIL, ID, listOf, object, orNull, Shown, text, TIME, USER_ID } from '../../common/members.js';
+import type { MemberSchema } from '../../common/members.js';
 import type { Paged } from '../../common/paging.js';
 import type { AuditDetails, AuditEvent, AuditTarget } from '../audit-event.entity.js';
 
+/** An object of plain values. */
+function flat(types: readonly string[], example: object): MemberSchema {
+  const additionalProperties = { oneOf: types.map((type) => ({ type })) };
+  return { type: 'object', additionalProperties, example };
+}
+
 export class AuditEventResponse {
+  @Shown(ID)
   id: number;
-  /** ISO 8601, UTC, milliseconds. */
+
+  @Shown(TIME)
   at: string;
-  /** Null: nobody in person, such as a scheduled job. */
+
+  @Shown(
+    orNull(object({ user_id: USER_ID, email: EMAIL })),
+    'Null: nobody in person, such as a scheduled job.',
+  )
   actor: { user_id: string; email: string } | null;
-  /** `member.removed` and so on. */
+
+  @Shown(text('member.role_changed'))
   action: string;
-  /** What was acted on, as it was then. */
+
+  @Shown(
+    flat(['string', 'integer', 'null'], { type: 'member', user_id: USER_ID.example, email: EMAIL.example }),
+    'What was acted on, as it was then.',
+  )
   target: AuditTarget;
+
+  @Shown(flat(['string', 'number', 'boolean', 'null'], { from: 'member', to: 'admin' }), 'What changed.')
   details: AuditDetails;
 
   static from({ id, at, actorUserId, actorEmail, action, target, details }: AuditEvent): AuditEventResponse {
@@ -21,8 +42,9 @@ export class AuditEventResponse {
 }
 
 export class AuditPageResponse {
+  @Shown(listOf(AuditEventResponse), 'Newest first.')
   events: AuditEventResponse[];
-  /** Null on the last page. */
+  @Shown(orNull(text('MTIz')), 'Null on the last page.')
   next_cursor: string | null;
 
   static from({ rows, nextCursor }: Paged<AuditEvent>): AuditPageResponse {

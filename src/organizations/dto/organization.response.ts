@@ -1,26 +1,43 @@
+import { COUNT, ID, listOf, oneOf, orNull, Shown, text, TIME } from '../../common/members.js';
+import { ROLES } from '../membership.entity.js';
 import type { Role } from '../membership.entity.js';
 import type { OrganizationKind } from '../organization.entity.js';
 
 export class OrganizationResponse {
+  @Shown(ID)
   id: number;
+
+  @Shown(text('Acme'))
   name: string;
-  /** Null for a personal organization. */
+
+  @Shown(orNull(text('acme')), 'Null for a personal organization.')
   slug: string | null;
+
+  @Shown(oneOf(['team', 'personal']))
   kind: OrganizationKind;
-  /** The caller's. */
+
+  @Shown(oneOf(ROLES), "The caller's.")
   role: Role;
+
+  @Shown(COUNT)
   member_count: number;
-  /** ISO 8601, UTC, milliseconds. */
+
+  @Shown(TIME)
   created_at: string;
+
+  @Shown(TIME)
   updated_at: string;
 }
 
 export class OrganizationListResponse {
+  @Shown(listOf(OrganizationResponse), 'All that the caller is in, by id.')
   organizations: OrganizationResponse[];
 }
 
 export class OrganizationDeletedResponse {
+  @Shown(oneOf(['deleted']))
   status: 'deleted';
-  /** How many keys this call revoked. */
+
+  @Shown(COUNT, 'How many keys this call revoked.')
   revoked_keys: number;
 }

@@ -1,11 +1,11 @@
-import { Name, Optional, Text } from '../../common/fields.js';
+import { About, Name, Optional, Text } from '../../common/fields.js';
 
 export class CreateProjectDto {
-  /** 1 to 255 characters after trimming; unique within the owner. */
+  @About('1 to 255 characters after trimming; unique within the owner.', 'Handbook')
   @Name('invalid_name')
   name: string;
 
-  /** Stored as it comes; empty when left out. */
+  @About('Stored as it comes; empty when left out.', 'How we work')
   @Optional()
   @Text()
   description?: string;
@@ -13,10 +13,12 @@ export class CreateProjectDto {
 
 /** What is left out or null stays as it is. */
 export class UpdateProjectDto {
+  @About('1 to 255 characters after trimming; unique within the owner.', 'Team handbook')
   @Optional()
   @Name('invalid_name')
   name?: string;
 
+  @About('Stored as it comes.', 'How we work together')
   @Optional()
   @Text()
   description?: string;

@@ -1,12 +1,23 @@
+import { ID, listOf, Shown, text, TIME } from '../../common/members.js';
 import type { Project } from '../project.entity.js';
 
 export class ProjectResponse {
+  @Shown(ID)
   id: number;
+
+  @Shown(ID, 'The owner.')
   organization_id: number;
+
+  @Shown(text('Handbook'))
   name: string;
+
+  @Shown(text('How we work'), 'Empty when there is none.')
   description: string;
-  /** ISO 8601, UTC, milliseconds. */
+
+  @Shown(TIME)
   created_at: string;
+
+  @Shown(TIME, 'Changes on every successful PUT and never goes back.')
   updated_at: string;
 
   static from({ id, organizationId, name, description, createdAt, updatedAt }: Project): ProjectResponse {
@@ -22,5 +33,6 @@ export class ProjectResponse {
 }
 
 export class ProjectListResponse {
+  @Shown(listOf(ProjectResponse), 'All of them, by id.')
   projects: ProjectResponse[];
 }

@@ -1,24 +1,19 @@
-import { ValidateBy } from 'class-validator';
-import type { FieldContext } from '../../common/json-body.js';
+import { field } from '../../common/fields.js';
 import { normalBaseUrl } from '../base-url.js';
 
 const API_KEY = /^[\x21-\x7e]{8,4096}$/;
 export const MAX_PRIORITY = 1_000_000;
 
-function field(name: string, test: (value: unknown) => boolean, expects: string, type?: string) {
-  const context: FieldContext = { type };
-  return ValidateBy(
-    { name, validator: { validate: test, defaultMessage: (args) => `${args?.property} ${expects}` } },
-    { context },
-  );
-}
-
 /** Where an upstream is; whether it may be there is decided when it is saved. */
 export function BaseUrl(): PropertyDecorator {
   return field(
-    'baseUrl',
-    (value) => typeof value === 'string' && normalBaseUrl(value) !== undefined,
-    'must be an http or https URL of at most 2,048 characters, without user info, query and fragment',
+    {
+      name: 'baseUrl',
+      test: (value) => typeof value === 'string' && normalBaseUrl(value) !== undefined,
+      expects:
+        'must be an http or https URL of at most 2,048 characters, without user info, query and fragment',
+      schema: { type: 'string', format: 'uri', maxLength: 2_048 },
+    },
     'invalid_base_url',
   );
 }
@@ -26,22 +21,33 @@ export function BaseUrl(): PropertyDecorator {
 /** A secret that fits into a header; never trimmed. */
 export function ApiKey(): PropertyDecorator {
   return field(
-    'apiKey',
-    (value) => typeof value === 'string' && API_KEY.test(value),
-    'must be 8 to 4,096 visible ASCII characters',
+    {
+      name: 'apiKey',
+      test: (value) => typeof value === 'string' && API_KEY.test(value),
+      expects: 'must be 8 to 4,096 visible ASCII characters',
+      schema: { type: 'string', pattern: '^[!-~]{8,4096}$', writeOnly: true },
+    },
     'invalid_api_key',
   );
 }
 
 export function Priority(): PropertyDecorator {
   return field(
-    'priority',
-    (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_PRIORITY,
-    `must be an integer from 0 to ${MAX_PRIORITY}`,
+    {
+      name: 'priority',
+      test: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_PRIORITY,
+      expects: `must be an integer from 0 to ${MAX_PRIORITY}`,
+      schema: { type: 'integer', minimum: 0, maximum: MAX_PRIORITY },
+    },
     'invalid_priority',
   );
 }
 
 export function Flag(): PropertyDecorator {
-  return field('flag', (value) => typeof value === 'boolean', 'must be true or false');
+  return field({
+    name: 'flag',
+    test: (value) => typeof value === 'boolean',
+    expects: 'must be true or false',
+    schema: { type: 'boolean' },
+  });
 }

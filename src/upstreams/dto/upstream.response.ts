@@ -1,18 +1,34 @@
+import { COUNT, FLAG, ID, listOf, oneOf, orNull, Shown, text, TIME } from '../../common/members.js';
+import { PROVIDERS } from '../provider.js';
 import type { Provider } from '../provider.js';
 import type { Upstream } from '../upstream.entity.js';
 
 export class UpstreamResponse {
+  @Shown(ID)
   id: number;
+
+  @Shown(text('OpenAI'))
   name: string;
+
+  @Shown(text('https://api.openai.com/v1'))
   base_url: string;
+
+  @Shown(oneOf(PROVIDERS))
   provider: Provider;
-  /** The lowest is tried first, then the lowest id. */
+
+  @Shown({ ...COUNT, example: 100 }, 'The lowest is tried first, then the lowest id.')
   priority: number;
+
+  @Shown(FLAG)
   enabled: boolean;
-  /** The last 4 characters of the API key, which itself is never shown. */
+
+  @Shown(text('f3Xa'), 'The last 4 characters of the API key, which itself is never shown.')
   api_key_hint: string;
-  /** ISO 8601, UTC, milliseconds. */
+
+  @Shown(TIME)
   created_at: string;
+
+  @Shown(TIME)
   updated_at: string;
 
   static from(upstream: Upstream): UpstreamResponse {
@@ -32,17 +48,24 @@ export class UpstreamResponse {
 }
 
 export class UpstreamListResponse {
+  @Shown(listOf(UpstreamResponse), 'In the order they are tried.')
   upstreams: UpstreamResponse[];
 }
 
 /** What came of asking the upstream for its models. */
 export class UpstreamTestResponse {
-  /** Whether it answered with success. */
+  @Shown(FLAG, 'Whether it answered with success.')
   ok: boolean;
-  /** Of its answer; null when there was none. */
+
+  @Shown(orNull({ type: 'integer', example: 200 }), 'Of its answer; null when there was none.')
   status: number | null;
-  /** Until the head of the answer, or until it was clear that there is none. */
+
+  @Shown(
+    { ...COUNT, example: 184 },
+    'Until the head of the answer, or until it was clear that there is none.',
+  )
   latency_ms: number;
-  /** For people; nothing in it comes from the upstream. */
+
+  @Shown(text('the upstream lists its models'), 'For people; nothing in it comes from the upstream.')
   message: string;
 }

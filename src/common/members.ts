@@ -1,0 +1,44 @@
+import type { Type } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
+
+/** What a member looks like, as JSON schema has it. */
+export type MemberSchema = Readonly<Record<string, unknown>>;
+
+/** An id of ours. */
+export const ID: MemberSchema = { type: 'integer', format: 'int64', minimum: 0, example: 42 };
+/** ISO 8601, UTC, milliseconds. */
+export const TIME: MemberSchema = {
+  type: 'string',
+  format: 'date-time',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+  example: '2026-01-31T09:30:00.000Z',
+};
+/** How many of something. */
+export const COUNT: MemberSchema = { type: 'integer', minimum: 0, example: 3 };
+export const FLAG: MemberSchema = { type: 'boolean', example: true };
+/** The address that answers go to. */
+export const EMAIL: MemberSchema = { type: 'string', example: 'ada@example.com' };
+export const USER_ID: MemberSchema = { type: 'string', example: 'f3c1a6de-8b7e-4b0e-9d5c-0a4f7d1b2c3e' };
+
+export const text = (example: string): MemberSchema => ({ type: 'string', example });
+export const oneOf = (values: readonly string[]): MemberSchema => ({
+  type: 'string',
+  enum: values,
+  example: values[0],
+});
+export const orNull = (schema: MemberSchema): MemberSchema => ({ ...schema, nullable: true });
+export const instanceOf = (type: Type<object>): MemberSchema => ({ type: () => type });
+export const listOf = (type: Type<object>): MemberSchema => ({ type: () => type, isArray: true });
+export const object = (properties: Readonly<Record<string, MemberSchema>>): MemberSchema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+});
+
+/** A member of an answer as the OpenAPI document shows it; every answer of every test is held against it. */
+export function Shown(schema: MemberSchema, description?: string): PropertyDecorator {
+  const { required, ...rest } = schema;
+  const members = required === undefined ? {} : { selfRequired: true, required };
+  return ApiProperty({ description, ...rest, ...members } as ApiPropertyOptions);
+}

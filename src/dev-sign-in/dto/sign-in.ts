@@ -1,0 +1,12 @@
+import { About } from '../../common/fields.js';
+import { Shown, text } from '../../common/members.js';
+
+export class SignInDto {
+  @About('Who you want to be.', 'ada@example.com')
+  email: string;
+}
+
+export class SignInResponse {
+  @Shown(text('eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl'), 'A session, for `Authorization: Bearer`.')
+  token: string;
+}

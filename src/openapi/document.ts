@@ -1,0 +1,98 @@
+import type { Type } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { Settings } from '../config/settings.js';
+import { OWNED } from '../organizations/owner-scope.js';
+import { SECURITY_SCHEMES, TAGS } from './document-head.js';
+import { introduction } from './introduction.js';
+import { withExamples } from './json-schema.js';
+import type { Json } from './json-schema.js';
+import { PROXY_SCHEMAS, proxyPaths } from './proxy-operations.js';
+import { parametersOf, requestBodyOf } from './requests.js';
+import { responsesOf } from './responses.js';
+import { documentPath, operationId, routeOf } from './route.js';
+import { schemaName } from './schema-names.js';
+
+/** Between the name of a controller and that of a handler, while Nest's document is made into ours. */
+const OF = '#';
+
+/** The OpenAPI 3.1 document of the running service: nothing in it is written twice. */
+export function createDocument(app: NestExpressApplication, settings: Settings): OpenAPIObject {
+  const head = new DocumentBuilder().setOpenAPIVersion('3.1.0').setTitle('mintkeep').setVersion('1');
+  const found = SwaggerModule.createDocument(app, head.build(), {
+    operationIdFactory: (controller, method) => `${controller}${OF}${method.replace(/\[\d+\]$/, '')}`,
+  });
+  const schemas = { ...schemasOf(found), ...PROXY_SCHEMAS };
+  return {
+    openapi: found.openapi,
+    info: { ...found.info, description: introduction(settings.publicUrl), license: LICENSE },
+    servers: [{ url: settings.publicUrl }],
+    tags: TAGS,
+    security: [{ session: [] }],
+    paths: { ...pathsOf(app, found, schemas), ...proxyPaths() },
+    components: { securitySchemes: SECURITY_SCHEMES, schemas },
+  } as unknown as OpenAPIObject;
+}
+
+const LICENSE = { name: 'Apache 2.0', identifier: 'Apache-2.0' };
+
+/** Under the names that the document has for them. */
+function schemasOf({ components }: OpenAPIObject): Json {
+  const json = JSON.stringify(withExamples(components?.schemas ?? {}));
+  const renamed = json.replace(
+    /#\/components\/schemas\/(\w+)/g,
+    (_, name: string) => `#/components/schemas/${schemaName(name)}`,
+  );
+  const entries = Object.entries(JSON.parse(renamed) as Json);
+  return Object.fromEntries(entries.map(([name, schema]) => [schemaName(name), schema]));
+}
+
+function pathsOf(app: NestExpressApplication, found: OpenAPIObject, schemas: Json): Json {
+  const controllers = controllersOf(app);
+  const paths: Record<string, Json> = {};
+  for (const [path, operations] of Object.entries(found.paths)) {
+    for (const [method, operation] of Object.entries(operations as Record<string, FoundOperation>)) {
+      const [name = '', handler = ''] = operation.operationId.split(OF);
+      (paths[documentPath(path)] ??= {})[method] = describe(
+        { path, method, tags: operation.tags },
+        controllers.get(name)!,
+        handler,
+        schemas,
+      );
+    }
+  }
+  return paths;
+}
+
+interface FoundOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+}
+
+function describe(
+  { path, method, tags }: { path: string; method: string; tags: readonly string[] },
+  controller: Type,
+  name: string,
+  schemas: Json,
+): Json {
+  const handler = (controller.prototype as Record<string, object>)[name]!;
+  const route = routeOf(method, path, controller, handler);
+  const { summary, description, answers } = route.operation;
+  const isPage = answers === 'page' && path.startsWith('/auth/');
+  return {
+    operationId: operationId(path, route.operation, Reflect.hasMetadata(OWNED, controller)),
+    ...{ summary, description, tags },
+    ...(route.isPublic ? { security: isPage ? [{ sessionCookie: [] }] : [] } : {}),
+    parameters: parametersOf(route, path),
+    requestBody: requestBodyOf(route, schemas),
+    responses: responsesOf(route, schemas),
+  };
+}
+
+function controllersOf(app: NestExpressApplication): Map<string, Type> {
+  const modules = [...app.get(ModulesContainer).values()];
+  const wrappers = modules.flatMap((module) => [...module.controllers.values()]);
+  return new Map(wrappers.map(({ name, metatype }) => [String(name), metatype as Type]));
+}

@@ -1,0 +1,130 @@
+/** What an integrator reads first, in Markdown. The commands in it are run by a test. */
+export function introduction(publicUrl: string): string {
+  return [ABOUT, signingIn(publicUrl), deviceFlow(publicUrl), sdks(publicUrl), ERRORS, LIMITS].join('\n\n');
+}
+
+const ABOUT = `
+Documents, organizations, keys by device flow, and the proxy that they open.
+
+What you own has two addresses: \`/me/projects\` is what your personal organization owns,
+\`/me/organizations/{id}/projects\` what one of your teams owns. Bodies, answers and rules are the same.
+`.trim();
+
+const signingIn = (publicUrl: string) =>
+  `
+## Signing in
+
+Everything below \`/me\` takes a **session**: a JWT of the identity provider that this service trusts, as
+\`Authorization: Bearer\`. Your dashboard has one. Without an identity provider (in development) the service is
+one itself:
+
+\`\`\`sh
+curl -s ${publicUrl}/dev/sign-in -d '{"email": "ada@example.com"}'
+\`\`\`
+
+\`\`\`sh
+SESSION='the token of the answer'
+curl -s ${publicUrl}/me/projects -H "Authorization: Bearer $SESSION"
+\`\`\`
+
+A **proxy key** (\`mk_...\`) opens \`/v1\` and nothing else, the **admin token** \`/metrics\` and nothing else.
+Below \`/me\` both are answered like no credential at all.
+`.trim();
+
+const deviceFlow = (publicUrl: string) =>
+  `
+## The device flow, step by step
+
+How a command-line tool gets a key without ever seeing a session.
+
+**1. The tool begins.** No credential is needed; what the tool calls itself is shown to the person.
+
+\`\`\`sh
+curl -s -X POST ${publicUrl}/auth/device/code -d '{"name": "mint CLI", "hostname": "adas-laptop"}'
+\`\`\`
+
+It keeps \`device_code\` to itself (not in logs, not in files that others read) and shows \`user_code\` and
+\`verification_uri_complete\`.
+
+**2. The person approves** in a browser: they open \`verification_uri_complete\`, sign in, compare the code, choose
+whose upstreams the key is for, and press Approve. They have ten minutes.
+
+**3. Meanwhile the tool polls,** every \`interval\` (5) seconds:
+
+\`\`\`sh
+DEVICE_CODE='the device_code of step 1'
+curl -s -X POST ${publicUrl}/auth/device/token -d "{\\"device_code\\": \\"$DEVICE_CODE\\"}"
+\`\`\`
+
+| answer | what to do |
+|---|---|
+| 429 \`authorization_pending\` | go on polling |
+| 429 \`slow_down\` | wait \`interval\` seconds, go on polling |
+| 200 with \`api_key\` | done: the key is shown this once |
+| 400 \`access_denied\` | stop: the person said no |
+| 400 \`expired_token\` | stop: begin anew |
+| 400 \`invalid_request\` | stop: this is no device code |
+
+**4. The tool uses the key:**
+
+\`\`\`sh
+API_KEY='the api_key of step 3'
+curl -s ${publicUrl}/v1/models -H "Authorization: Bearer $API_KEY"
+\`\`\`
+`.trim();
+
+const sdks = (publicUrl: string) =>
+  `
+## Using a key with the SDKs
+
+\`\`\`ts
+import OpenAI from 'openai';
+
+const openai = new OpenAI({ baseURL: '${publicUrl}/v1', apiKey: process.env.MINTKEEP_KEY });
+await openai.chat.completions.create({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello!' }] });
+\`\`\`
+
+\`\`\`ts
+import Anthropic from '@anthropic-ai/sdk';
+
+const anthropic = new Anthropic({ baseURL: '${publicUrl}', apiKey: process.env.MINTKEEP_KEY });
+await anthropic.messages.create({ model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }] });
+\`\`\`
+
+Requests go to the enabled upstreams of the key's one owner, the lowest \`priority\` first; the next one is tried
+when one cannot be reached or answers with 500 or more. Streams, tools and whatever else an upstream can do pass
+unchanged.
+`.trim();
+
+const ERRORS = `
+## Errors
+
+\`\`\`json
+{"error": {"type": "name_taken", "message": "a project with this name exists already"}}
+\`\`\`
+
+Branch on the status and on \`type\`, which is left out where the status says all there is; \`message\` is for people
+and may change. Below \`/v1\` the body is the one that the OpenAI and Anthropic SDKs know, with a \`code\`; below
+\`/oauth\` it is that of RFC 6749.
+
+Checks are made in this order: session (401), method (405, with \`Allow\`), ids in the path (400), organization (404),
+role (403), body (400), resource (404), conflict (409), precondition (412). What belongs to somebody else does not
+exist: 404. A path that is unknown is 404 \`not found\`, below \`/me\` only with a session. Every answer has an
+\`X-Request-Id\`: yours, if you send one of up to 128 letters, digits, dots, hyphens and underscores. Quote it when you
+report a problem.
+`.trim();
+
+const LIMITS = `
+## Limits
+
+| what | limit |
+|---|---|
+| body of a request below \`/me\` | 1 MiB (1,048,576 bytes); 400 beyond |
+| body of a request below \`/v1\` | 32 MiB unless the operator says otherwise; 413 beyond |
+| names and titles | 1 to 255 characters after trimming |
+| slugs | 1 to 80 of \`a-z\`, \`0-9\` and hyphen, no hyphen at either end |
+| ids | integers of up to 15 digits |
+| pages of the audit trail and of usage | 50 at a time, up to 200 with \`limit\` |
+| invitations | valid for 7 days, one pending for an address |
+| device flow | 600 seconds, a poll every 5; 60 beginnings a minute from one address unless the operator says otherwise |
+`.trim();

@@ -1,0 +1,97 @@
+import { STATUS_CODES } from 'node:http';
+import { HttpStatus } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
+import type { Refusal } from '../common/error.filter.js';
+import { exampleOf, schemaOf } from './json-schema.js';
+import type { Json } from './json-schema.js';
+import { refusalsOf } from './refusals.js';
+import { hasEntityTag } from './route.js';
+import type { Route } from './route.js';
+import { schemaName } from './schema-names.js';
+
+const PAGE = { 'text/html': { schema: { type: 'string' } } };
+
+/** A refusal as the route's filter sends it. */
+interface Refused {
+  readonly status: number;
+  readonly body: object;
+  readonly refusal: Refusal;
+}
+
+/** Every status that the route answers with, what then is in the body, and an example of it. */
+export function responsesOf(route: Route, schemas: Json): Json {
+  const { operation, successStatus } = route;
+  const statuses = [successStatus, ...(operation.alsoWith ?? [])];
+  const refused = refusedBy(route);
+  const refusedStatuses = [...new Set(refused.map(({ status }) => status))];
+  return Object.fromEntries([
+    ...statuses.map((status) => [status, successOf(status, route, schemas)] as const),
+    ...(hasEntityTag(route) ? [[HttpStatus.NOT_MODIFIED, NOT_MODIFIED] as const] : []),
+    ...refusedStatuses.map((status) => {
+      const these = refused.filter((other) => other.status === status);
+      return [status, refusalResponse(these, route)] as const;
+    }),
+  ]);
+}
+
+const NOT_MODIFIED = {
+  description: 'What `If-None-Match` names is still so.',
+  headers: { 'X-Request-Id': header(), ETag: header() },
+};
+
+function successOf(status: number, route: Route, schemas: Json): Json {
+  const { answers, orPage, sets = [] } = route.operation;
+  const names = [...route.headers.map(({ name }) => name), ...sets, ...(hasEntityTag(route) ? ['ETag'] : [])];
+  return {
+    description: STATUS_CODES[status]!,
+    headers: headers(names),
+    ...(answers === undefined ? {} : { content: contentOf(answers, orPage, schemas) }),
+  };
+}
+
+function contentOf(answers: Type<object> | 'page', orPage: boolean | undefined, schemas: Json): Json {
+  if (answers === 'page') return PAGE;
+  const schema = { $ref: `#/components/schemas/${schemaName(answers.name)}` };
+  const example = exampleOf(schema, schemas);
+  return { 'application/json': { schema, example }, ...(orPage ? PAGE : {}) };
+}
+
+function refusedBy(route: Route): Refused[] {
+  return refusalsOf(route).map((refusal) => ({ ...route.filter.answerTo(refusal), refusal }));
+}
+
+function refusalResponse(refused: readonly Refused[], { operation }: Route): Json {
+  const names = refused.flatMap(({ refusal }) => Object.keys(refusal.headers ?? {}));
+  const json = { schema: schemaOf(refused.map(({ body }) => plain(body))), examples: examplesOf(refused) };
+  return {
+    description: refused.map(({ refusal }) => sentence(refusal)).join('\n'),
+    headers: headers(names),
+    content: operation.answers === 'page' ? PAGE : { 'application/json': json },
+  };
+}
+
+function sentence({ type, message }: Refusal): string {
+  return type === undefined ? `- ${message}` : `- \`${type}\`: ${message}`;
+}
+
+/** By their types; those without one are numbered. */
+function examplesOf(refused: readonly Refused[]): Json {
+  const entries = refused.map(({ body, refusal }, i): [string, Json] => [
+    `${refusal.type ?? 'untyped'}${refused.findIndex((other) => other.refusal.type === refusal.type) < i ? `_${i}` : ''}`,
+    { summary: refusal.message, value: plain(body) },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** As JSON has it: what is undefined is not there. */
+function plain(body: object): unknown {
+  return JSON.parse(JSON.stringify(body));
+}
+
+function headers(names: readonly string[]): Json {
+  return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, header()]));
+}
+
+function header(): Json {
+  return { schema: { type: 'string' } };
+}

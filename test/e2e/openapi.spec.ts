@@ -1,0 +1,217 @@
+import { readFileSync } from 'node:fs';
+import { ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import addFormats from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Response } from 'supertest';
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { closed, Contract } from '../support/contract.js';
+import { routesOf } from '../support/routes.js';
+
+const OFFICIAL_SCHEMA = new URL('../support/openapi-3.1.schema.json', import.meta.url);
+
+/** JSON as it came. */
+type Json = Response['body'];
+
+let app: TestApp;
+let document: Json;
+
+beforeAll(async () => {
+  app = await startApp();
+  const { body } = await app.anonymous.get('/openapi.json').expect(200);
+  document = body;
+});
+afterAll(() => app.close());
+
+interface Found {
+  readonly name: string;
+  readonly path: string;
+  readonly method: string;
+  readonly operation: Json;
+}
+
+function operations(): Found[] {
+  return Object.entries<object>(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...{ name: `${method.toUpperCase()} ${path}`, path, method, operation },
+    })),
+  );
+}
+
+/** Every object anywhere in the document. */
+function objects(node: Json = document): Json[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return [node, ...Object.values(node).flatMap((child) => objects(child))];
+}
+
+function validator(): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'media-range': true } });
+  addFormats.default(ajv);
+  return ajv;
+}
+
+describe('the document', () => {
+  it('is OpenAPI 3.1, as its own schema has it', () => {
+    const text = readFileSync(OFFICIAL_SCHEMA, 'utf8');
+    // Ajv looks for the dynamic anchor in the wrong place; there is one in this schema, which it always means
+    const schema = JSON.parse(text.replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"'));
+    const validate = validator().compile(schema);
+    validate(document);
+    expect(validate.errors).toBeNull();
+  });
+
+  it('refers to nothing that is not there', () => {
+    const references = objects().flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []));
+    expect(references.length).toBeGreaterThan(50);
+    const resolve = (ref: string) =>
+      ref
+        .slice(2)
+        .split('/')
+        .reduce((node, key) => node?.[key], document);
+    expect(references.filter((ref) => !ref.startsWith('#/') || resolve(ref) === undefined)).toEqual([]);
+  });
+
+  it('has every route of the service, and no other but the proxy and the metrics', () => {
+    const ours = operations().flatMap(({ name, path }) => (/^\/(v1|metrics)/.test(path) ? [] : [name]));
+    const names = (route: string) => route.replace(/:\w+|\{\w+\}/g, '{}');
+    const routed = routesOf(app).filter((route) => !/ \/(v1|metrics)/.test(route));
+    expect(ours.map(names).sort()).toEqual(routed.map(names).sort());
+  });
+
+  it('gives every operation an id of its own, a summary, and a known tag', () => {
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !/^[a-z]+[A-Za-z]*$/.test(id))).toEqual([]);
+    const tags = document.tags.map(({ name }: { name: string }) => name);
+    for (const { name, operation } of operations()) {
+      expect([name, operation.summary]).toEqual([name, expect.stringMatching(/^[A-Z].{6,60}[^.]$/)]);
+      expect(tags).toContain(operation.tags[0]);
+    }
+  });
+
+  it('has what is owned at both addresses, each with its own id and parameters', () => {
+    const parameters = (path: string, method: string) =>
+      document.paths[path][method].parameters.flatMap((parameter: Json) =>
+        parameter.in === 'path' ? [parameter.name] : [],
+      );
+    const [personal, team] = [
+      '/me/projects/{id}/documents/{document_id}',
+      '/me/organizations/{id}/projects/{project_id}/documents/{document_id}',
+    ];
+    expect(document.paths[personal].put.operationId).toBe('updateDocument');
+    expect(document.paths[team].put.operationId).toBe('updateOrganizationDocument');
+    expect(parameters(personal, 'put')).toEqual(['id', 'document_id']);
+    expect(parameters(team, 'put')).toEqual(['id', 'project_id', 'document_id']);
+  });
+
+  it('declares the parameters of every path', () => {
+    for (const { name, path, operation } of operations()) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+      const declared = (operation.parameters ?? []).filter((parameter: Json) => parameter.in === 'path');
+      expect([name, declared.map((parameter: Json) => parameter.name)]).toEqual([name, inPath]);
+      expect(declared.every((parameter: Json) => parameter.required)).toBe(true);
+    }
+  });
+
+  it('has the three credentials apart, each where it is good', () => {
+    const credentials = (path: string, method = 'get') =>
+      (document.paths[path][method].security ?? document.security).map((one: object) => Object.keys(one)[0]);
+    expect(credentials('/me/projects')).toEqual(['session']);
+    expect(credentials('/auth/device/code', 'post')).toEqual([]);
+    expect(credentials('/v1/{path}', 'post')).toEqual(['proxyKey', 'proxyKeyAsXApiKey', 'proxyKeyAsApiKey']);
+    expect(credentials('/metrics')).toEqual(['adminToken']);
+    expect(Object.keys(document.components.securitySchemes)).toEqual(
+      expect.arrayContaining(['session', 'proxyKey', 'adminToken']),
+    );
+  });
+
+  it('names every error that a route may answer with', () => {
+    const { responses } = document.paths['/me/organizations/{id}/projects'].post;
+    expect(Object.keys(responses)).toEqual(['201', '400', '401', '403', '404', '409', '415', '500', '503']);
+    const types = (status: number) =>
+      responses[status].content['application/json'].schema.properties.error.properties.type?.enum;
+    expect([types(400), types(401), types(409)]).toEqual([['invalid_name'], undefined, ['name_taken']]);
+    expect(responses[403].description).toBe('- only admins can create projects');
+    expect(Object.keys(document.paths['/me/projects'].post.responses)).not.toContain('403');
+  });
+});
+
+describe('the examples', () => {
+  it('are there for every JSON that is sent or answered, and fit it', () => {
+    const ajv = validator();
+    ajv.addSchema(closed({ components: document.components }), 'document');
+    for (const { name, operation } of operations()) {
+      const bodies = [operation.requestBody, ...Object.values(operation.responses)].filter((body) => body);
+      for (const { schema, example, examples } of bodies.flatMap(({ content = {} }) => jsonOf(content))) {
+        const values = examples ? Object.values(examples).map(({ value }: Json) => value) : [example];
+        const validate = ajv.compile(closed(schema));
+        for (const value of values) {
+          expect(value).toBeDefined();
+          expect([name, value, validate(value), validate.errors]).toEqual([name, value, true, null]);
+        }
+      }
+    }
+  });
+
+  it('of parameters and members fit, too', () => {
+    const ajv = validator();
+    ajv.addSchema(closed({ components: document.components }), 'document');
+    const schemas = objects().filter(({ examples, type }) => examples instanceof Array && type !== undefined);
+    expect(schemas.length).toBeGreaterThan(100);
+    for (const schema of schemas) {
+      const validate = ajv.compile(closed(schema));
+      expect([schema, schema.examples.filter((example: unknown) => !validate(example))]).toEqual([
+        schema,
+        [],
+      ]);
+    }
+  });
+});
+
+function jsonOf(content: Record<string, Json>): Json[] {
+  return Object.entries(content).flatMap(([type, media]) => (/json|form/.test(type) ? [media] : []));
+}
+
+describe('the watch over the answers', () => {
+  const answer = (status: number, body: object, headers: Record<string, string> = {}) => {
+    const response = new ServerResponse({ method: 'GET' } as IncomingMessage);
+    response.statusCode = status;
+    const all = { 'x-request-id': 'r', etag: '"1"', 'content-type': 'application/json', ...headers };
+    for (const [name, value] of Object.entries(all)) if (value) response.setHeader(name, value);
+    return {
+      ...{ method: 'GET', url: '/me/projects/1', route: '/me/projects/:projectId' },
+      ...{ response, body: Buffer.from(JSON.stringify(body)) },
+    };
+  };
+  const project = {
+    ...{ id: 1, organization_id: 2, name: 'n', description: '' },
+    ...{ created_at: '2026-01-31T09:30:00.000Z', updated_at: '2026-01-31T09:30:00.000Z' },
+  };
+
+  it.each([
+    ['as it should be', answer(200, project), undefined],
+    ['with a member too many', answer(200, { ...project, object_key: 'k' }), 'additional properties'],
+    ['with a member too few', answer(200, { id: 1 }), 'required property'],
+    ['with a time that is none', answer(200, { ...project, created_at: 'today' }), 'created_at'],
+    ['with another status', answer(418, {}), '418 is not in the document'],
+    ['of another type', answer(200, project, { 'content-type': 'text/html' }), 'is text/html'],
+    ['without a request id', answer(200, project, { 'x-request-id': '' }), 'X-Request-Id'],
+    ['without its tag', answer(200, project, { etag: '' }), 'ETag'],
+    ['with a type of another route', answer(404, { error: { type: 'x', message: 'm' } }), 'additional'],
+    ['of a route that is not there', { ...answer(200, project), route: '/me/x' }, '/me/x is not in'],
+  ])('looks at an answer %s', (_what, given, violation) => {
+    const found = new Contract(document).violation(given);
+    if (violation === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(violation);
+  });
+
+  it('costs little', () => {
+    const contract = new Contract(document);
+    const given = answer(200, project);
+    contract.violation(given);
+    const begin = performance.now();
+    for (let i = 0; i < 1_000; i++) contract.violation(given);
+    expect((performance.now() - begin) / 1_000).toBeLessThan(0.5); // ms
+  });
+});
