@@ -6,10 +6,31 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { JWTPayload } from 'jose';
 import supertest from 'supertest';
 import { parseSettings } from '../../src/config/parse-settings.js';
+import type { Settings } from '../../src/config/settings.js';
+import { createDocument } from '../../src/openapi/document.js';
 import { setupApp } from '../../src/setup-app.js';
+import { Contract } from './contract.js';
+import type { ApiDocument } from './contract.js';
 import { createDatabase } from './database.js';
 import type { TestDatabase } from './database.js';
 import { SESSION_SECRET, sessionFor } from './sessions.js';
+
+/** Answers of this file's apps that are not as the OpenAPI document has them, since the last test. */
+const violations: string[] = [];
+const contracts = new Map<string, Contract>();
+
+/** The test that made the request fails. */
+afterEach(() => expect(violations.splice(0)).toEqual([]));
+afterAll(() => expect(violations.splice(0)).toEqual([]));
+
+/** The document is the same for all apps of a kind. */
+function contractOf(app: NestExpressApplication, settings: Settings): Contract {
+  const kind = settings.developmentSignIn ? 'development' : 'production';
+  const contract =
+    contracts.get(kind) ?? new Contract(createDocument(app, settings) as unknown as ApiDocument);
+  contracts.set(kind, contract);
+  return contract;
+}
 
 /** Sends requests to one service, all with the same credentials. */
 export type Agent = ReturnType<typeof supertest.agent>;
@@ -38,12 +59,11 @@ export async function startApp(
 ): Promise<TestApp> {
   const database = shared.database ?? (await createDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-data-'));
-  const app = await setupApp(
-    parseSettings({ ...testVariables(database.url, dataDir), ...variables }),
-    database.url,
-  );
+  const settings = parseSettings({ ...testVariables(database.url, dataDir), ...variables });
+  const app = await setupApp(settings, database.url);
   await app.listen(0, '127.0.0.1');
   const server = app.getHttpServer();
+  contractOf(app, settings).watch(server, (violation) => violations.push(violation));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     app,
