@@ -14,7 +14,7 @@ import { Settings } from '../config/settings.js';
 import { NotFromHere } from './dev-sign-in.errors.js';
 import { signedInPage, signInPage } from './dev-sign-in.page.js';
 import { DevSignInService, SESSION_SECONDS } from './dev-sign-in.service.js';
-import { SignInDto, SignInResponse } from './dto/sign-in.js';
+import { SignInDto, SessionResponse } from './dto/sign-in.js';
 import { OwnOriginGuard } from './own-origin.guard.js';
 
 /** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2: 64 before the @, 255 after; sessions have no longer ones. */
@@ -52,7 +52,7 @@ export class DevSignInController {
   /** A form of the page, or JSON of a script. */
   @Operation('signIn', 'Become somebody, in development', {
     description: SIGN_IN,
-    answers: SignInResponse,
+    answers: SessionResponse,
     orPage: true,
     refuses: [NotFromHere, NOT_AN_ADDRESS, InvalidJson, BodyTooLarge, UnsupportedEncoding],
     body: SignInDto,

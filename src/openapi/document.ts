@@ -45,8 +45,13 @@ function schemasOf({ components }: OpenAPIObject): Json {
     /#\/components\/schemas\/(\w+)/g,
     (_, name: string) => `#/components/schemas/${schemaName(name)}`,
   );
-  const entries = Object.entries(JSON.parse(renamed) as Json);
-  return Object.fromEntries(entries.map(([name, schema]) => [schemaName(name), schema]));
+  const schemas: Json = {};
+  for (const [className, schema] of Object.entries(JSON.parse(renamed) as Json)) {
+    const name = schemaName(className);
+    if (name in schemas) throw new Error(`two classes would be ${name} in the OpenAPI document`);
+    schemas[name] = schema;
+  }
+  return schemas;
 }
 
 function pathsOf(app: NestExpressApplication, found: OpenAPIObject, schemas: Json): Json {

@@ -3,10 +3,6 @@ import type { Json } from './json-schema.js';
 /** `/v1` is no route of Nest's: what passes there is the upstream's, and only refusals are ours. */
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const SECURITY = [{ proxyKey: [] }, { proxyKeyAsXApiKey: [] }, { proxyKeyAsApiKey: [] }];
-const HEADERS = {
-  'X-Request-Id': { schema: { type: 'string' } },
-  'Request-Id': { schema: { type: 'string' } },
-};
 
 /** Code, type as the SDKs know it, and what it means, by status. */
 const REFUSALS: Record<number, readonly (readonly [code: string, type: string, message: string])[]> = {
@@ -82,7 +78,7 @@ function models(): Json {
     ],
     responses: {
       200: {
-        ...{ description: 'The models.', headers: HEADERS },
+        ...{ description: 'The models.' },
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/ModelList' },
@@ -113,7 +109,7 @@ function passOn(method: string): Json {
     ],
     ...(hasBody ? { requestBody: { content: { 'application/json': { schema: {}, example: CHAT } } } } : {}),
     responses: {
-      default: { description: 'What the upstream answered.', headers: HEADERS },
+      default: { description: 'What the upstream answered.' },
       ...refusals(PASSED_ON),
     },
   };
@@ -131,7 +127,6 @@ function refusals(schema: Json): Json {
       status,
       {
         description: refusals.map(([code, , message]) => `- \`${code}\`: ${message}`).join('\n'),
-        headers: HEADERS,
         content: {
           'application/json': {
             schema,
@@ -156,7 +151,7 @@ function metrics(): Json {
     security: [{ adminToken: [] }],
     responses: {
       200: {
-        ...{ description: 'Counters and histograms.', headers: { 'X-Request-Id': HEADERS['X-Request-Id'] } },
+        ...{ description: 'Counters and histograms.' },
         content: {
           'text/plain': { schema: { type: 'string' }, example: '# TYPE process_cpu_seconds_total counter\n' },
         },

@@ -6,7 +6,7 @@ export class SignInDto {
   email: string;
 }
 
-export class SignInResponse {
+export class SessionResponse {
   @Shown(text('eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl'), 'A session, for `Authorization: Bearer`.')
   token: string;
 }

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Response } from 'supertest';
+import { startApp } from '../support/app.js';
+import type { Agent, TestApp } from '../support/app.js';
+import { beginLogin } from '../support/device-flow.js';
+import { join, teamOwner } from '../support/owners.js';
+
+type Json = Response['body'];
+
+const sh = promisify(execFile);
+
+describe('the examples of bodies', () => {
+  /** What they have in them is secret: there is no example that could work. */
+  const WITH_SECRETS: Record<string, number> = {
+    previewInvitation: 404,
+    acceptInvitationByToken: 404,
+    pollDeviceFlow: 400,
+  };
+
+  let app: TestApp;
+  let ada: Agent;
+  let operations: { path: string; method: 'post' | 'put'; operation: Json; example: unknown }[];
+  let parameters: Record<'personal' | 'team', Record<string, string>>;
+
+  beforeAll(async () => {
+    app = await startApp();
+    const team = await teamOwner(app);
+    ada = team.admin;
+    await join(app, team, 'alan', 'member');
+    const { user_code } = await beginLogin(app);
+    const make = async (path: string, body: object) =>
+      String((await ada.post(path).send(body).expect(201)).body.id);
+    const owned = async (base: string) => {
+      const project_id = await make(`${base}/projects`, { name: 'p' });
+      const document_id = await make(`${base}/projects/${project_id}/documents`, { title: 't', slug: 's' });
+      const upstream = { name: 'u', base_url: 'https://api.example.com', api_key: 'sk-12345678' };
+      const upstream_id = await make(`${base}/upstreams`, upstream);
+      const key_id = await make(`${base}/keys`, {});
+      return { project_id, document_id, upstream_id, key_id, user_code, user_id: 'alan' };
+    };
+    const personal = await owned('/me');
+    const { body } = await app.anonymous.get('/openapi.json').expect(200);
+    parameters = {
+      personal: { ...personal, id: personal.project_id },
+      team: { ...(await owned(team.base)), id: String(team.organizationId) },
+    };
+    operations = Object.entries<Json>(body.paths).flatMap(([path, methods]) =>
+      Object.entries<Json>(methods).flatMap(([method, operation]) => {
+        const example = operation.requestBody?.content['application/json']?.example as unknown;
+        return example && !path.startsWith('/v1')
+          ? [{ path, method: method as 'post', operation, example }]
+          : [];
+      }),
+    );
+  });
+  afterAll(() => app.close());
+
+  const addressOf = (path: string) => {
+    const values = parameters[path.startsWith('/me/organizations') ? 'team' : 'personal'];
+    return path.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!);
+  };
+
+  it('work as they are', async () => {
+    expect(operations.length).toBeGreaterThan(20);
+    for (const { path, method, operation, example } of operations) {
+      const id: string = operation.operationId;
+      const success = Object.keys(operation.responses).find((status) => status.startsWith('2'));
+      const { status } = await ada[method](addressOf(path)).send(example as object);
+      expect(`${id}: ${status}`).toBe(`${id}: ${WITH_SECRETS[id] ?? success}`);
+    }
+  });
+});
+
+describe('the commands of the introduction', () => {
+  let app: TestApp;
+  let blocks: string[];
+
+  beforeAll(async () => {
+    app = await startApp({ SESSION_JWT_SECRET: undefined }); // the development sign-in is on
+    const { body } = await app.anonymous.get('/openapi.json').expect(200);
+    const text: string = body.info.description.replaceAll(body.servers[0].url, app.url);
+    blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!);
+  });
+  afterAll(() => app.close());
+
+  /** Runs a block, with what the reader puts between the quotation marks. */
+  async function paste(block: string | undefined, secret = ''): Promise<Json> {
+    const { stdout } = await sh('sh', ['-c', block!.replace(/'the .* of .*'/, `'${secret}'`)]);
+    return JSON.parse(stdout);
+  }
+
+  it('lead from nothing to a key, one after the other', async () => {
+    const [signIn, projects, begin, poll, models, ...rest] = blocks;
+    expect(rest).toEqual([]);
+    const { token } = await paste(signIn);
+    expect(await paste(projects, token)).toEqual({ projects: [] });
+
+    const { device_code, user_code } = await paste(begin);
+    expect(await paste(poll, device_code)).toMatchObject({ error: { type: 'authorization_pending' } });
+    const approval = app.anonymous.post(`/me/device-requests/${user_code}/approve`);
+    await approval.set('Authorization', `Bearer ${token}`).expect(200);
+    const { api_key } = await paste(poll, device_code);
+    expect(api_key).toMatch(/^mk_/);
+    expect(models).toContain('/v1/models');
+  });
+});
