@@ -1,26 +1,12 @@
+import { PROXY_ERROR_CODES, proxyRefusal } from '../proxy/proxy-error.js';
+import type { ProxyErrorCode, ProxyRefusal } from '../proxy/proxy-error.js';
 import type { Json } from './json-schema.js';
 
 /** `/v1` is no route of Nest's: what passes there is the upstream's, and only refusals are ours. */
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'] as const;
 const SECURITY = [{ proxyKey: [] }, { proxyKeyAsXApiKey: [] }, { proxyKeyAsApiKey: [] }];
 
-/** Code, type as the SDKs know it, and what it means, by status. */
-const REFUSALS: Record<number, readonly (readonly [code: string, type: string, message: string])[]> = {
-  401: [
-    ['missing_proxy_key', 'authentication_error', 'a proxy key is required'],
-    ['invalid_proxy_key', 'authentication_error', 'the proxy key is not valid'],
-  ],
-  413: [['request_too_large', 'request_too_large', 'the body is larger than the service takes']],
-  502: [
-    ['upstream_unreachable', 'api_error', 'no upstream could be reached'],
-    ['upstream_error', 'api_error', 'the upstream answered with something that cannot be passed on'],
-  ],
-  503: [
-    ['no_upstream', 'api_error', 'the owner of the key has no enabled upstream'],
-    ['database_unavailable', 'api_error', 'the key cannot be verified at the moment'],
-  ],
-  504: [['upstream_timeout', 'api_error', 'no upstream answered in time']],
-};
+const REQUEST_ID = '6b1f0e7c-7a0b-4f5e-9d39-0b5f4d1f2a11';
 
 export const PROXY_SCHEMAS: Json = {
   ProxyError: {
@@ -33,11 +19,11 @@ export const PROXY_SCHEMAS: Json = {
         properties: {
           type: { type: 'string', examples: ['authentication_error'] },
           message: { type: 'string', examples: ['the proxy key is not valid'] },
-          code: { type: 'string', examples: ['invalid_proxy_key'] },
+          code: { type: 'string', enum: PROXY_ERROR_CODES, examples: ['invalid_proxy_key'] },
           param: { type: 'null' },
         },
       },
-      request_id: { type: 'string', examples: ['6b1f0e7c-7a0b-4f5e-9d39-0b5f4d1f2a11'] },
+      request_id: { type: 'string', examples: [REQUEST_ID] },
     },
   },
   ModelList: {
@@ -86,19 +72,20 @@ function models(): Json {
           },
         },
       },
-      ...refusals(OURS),
+      ...refusals(OURS, NOT_OF_MODELS),
     },
   };
 }
 
 function passOn(method: string): Json {
-  const hasBody = method !== 'get' && method !== 'delete';
+  const hasBody = ['post', 'put', 'patch'].includes(method);
   return {
     operationId: `${method}ThroughProxy`,
     summary: 'Pass a request on to the first upstream that answers',
     description:
       'Body, status and content type pass unchanged both ways. The next upstream is tried on network errors and ' +
-      'statuses of 500 and more, never on others.',
+      'statuses of 500 and more, never on others. A stream that its upstream cuts off ends with an error event of code ' +
+      '`stream_interrupted`.',
     ...{ tags: ['Proxy'], security: SECURITY },
     parameters: [
       {
@@ -121,27 +108,36 @@ const CHAT = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello!'
 const OURS = { $ref: '#/components/schemas/ProxyError' };
 const PASSED_ON = { anyOf: [OURS, { description: 'As the upstream has it.' }] };
 
-function refusals(schema: Json): Json {
+/** What `GET /v1/models` never says: it asks upstreams itself, and in one go. */
+const NOT_OF_MODELS: readonly ProxyErrorCode[] = ['not_found', 'request_too_large', 'stream_interrupted'];
+
+function refusals(schema: Json, except: readonly ProxyErrorCode[] = []): Json {
+  const all = PROXY_ERROR_CODES.filter((code) => !except.includes(code)).map((code) =>
+    proxyRefusal(code, REQUEST_ID),
+  );
+  const statuses = [...new Set(all.map(({ status }) => status))];
   return Object.fromEntries(
-    Object.entries(REFUSALS).map(([status, refusals]) => [
+    statuses.map((status) => [
       status,
-      {
-        description: refusals.map(([code, , message]) => `- \`${code}\`: ${message}`).join('\n'),
-        content: {
-          'application/json': {
-            schema,
-            examples: Object.fromEntries(
-              refusals.map(([code, type, message]) => [code, { value: error(code, type, message) }]),
-            ),
-          },
-        },
-      },
+      refusal(
+        all.filter((other) => other.status === status),
+        schema,
+      ),
     ]),
   );
 }
 
-function error(code: string, type: string, message: string): Json {
-  return { type: 'error', error: { type, message, code, param: null }, request_id: '6b1f0e7c' };
+function refusal(refusals: readonly ProxyRefusal[], schema: Json): Json {
+  const errors = refusals.map(({ body }) => body);
+  return {
+    description: errors.map(({ error }) => `- \`${error.code}\`: ${error.message}`).join('\n'),
+    content: {
+      'application/json': {
+        schema,
+        examples: Object.fromEntries(errors.map((body) => [body.error.code, { value: body }])),
+      },
+    },
+  };
 }
 
 function metrics(): Json {

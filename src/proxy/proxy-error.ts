@@ -18,6 +18,8 @@ const REFUSALS = {
 
 export type ProxyErrorCode = keyof typeof REFUSALS;
 
+export const PROXY_ERROR_CODES = Object.keys(REFUSALS) as ProxyErrorCode[];
+
 /** An answer of the proxy's own. */
 export interface ProxyRefusal {
   readonly status: number;

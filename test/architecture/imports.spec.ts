@@ -23,7 +23,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   upstreams: ['organizations', 'auth', 'database'],
   usage: ['jobs', 'keys', 'organizations', 'auth', 'database'],
   'device-auth': ['jobs', 'keys', 'organizations', 'auth', 'database'],
-  openapi: ['organizations', 'auth'],
+  openapi: ['proxy', 'organizations', 'auth'],
   proxy: ['metrics', 'keys', 'upstreams', 'usage', 'auth', 'database'],
 };
 /** `common` knows nothing of the rest; `config` makes what it knows available, and so may import it. */

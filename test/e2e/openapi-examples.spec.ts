@@ -102,6 +102,6 @@ describe('the commands of the introduction', () => {
     await approval.set('Authorization', `Bearer ${token}`).expect(200);
     const { api_key } = await paste(poll, device_code);
     expect(api_key).toMatch(/^mk_/);
-    expect(models).toContain('/v1/models');
+    expect(await paste(models, api_key)).toMatchObject({ error: { code: 'no_upstream' } });
   });
 });

@@ -67,7 +67,7 @@ export class Contract {
   /** What is wrong with the answer; undefined: nothing. */
   violation(answer: Answer): string | undefined {
     const { response, route = '' } = answer;
-    if (!response.getHeader('x-request-id')) return 'has no X-Request-Id';
+    if (headerOf(response, 'x-request-id') === '') return 'has no X-Request-Id';
     if (route.endsWith(CATCH_ALL)) return this.violationOfRefusal(answer);
     if (/^\/(docs|openapi)/.test(route)) return undefined;
     const path = pathOf(answer);
@@ -79,7 +79,7 @@ export class Contract {
     const { response } = answer;
     const declared = responses[response.statusCode] ?? responses.default;
     if (!declared) return `${response.statusCode} is not in the document`;
-    const missing = Object.keys(declared.headers ?? {}).find((name) => !response.hasHeader(name));
+    const missing = Object.keys(declared.headers ?? {}).find((name) => headerOf(response, name) === '');
     if (missing !== undefined && response.statusCode < 300) return `has no ${missing}`;
     return this.violationOfBody(answer, declared, `${operationId} ${response.statusCode}`);
   }
@@ -93,7 +93,7 @@ export class Contract {
   private violationOfBody({ response, body, method }: Answer, { content }: ApiResponse, name: string) {
     if (method === 'HEAD' || response.statusCode === 304) return undefined;
     if (name.includes('ThroughProxy')) return undefined; // what passes is the upstream's
-    const type = String(response.getHeader('content-type') ?? '').replace(/;.*/, '');
+    const type = headerOf(response, 'content-type').replace(/;.*/, '');
     if (!content) return body.length === 0 ? undefined : `${name} has a body`;
     if (!content[type]) return `${name} is ${type || 'empty'}`;
     return type === 'application/json' ? this.misfit(name, content[type].schema, body) : undefined;
@@ -109,8 +109,8 @@ export class Contract {
   }
 }
 
-function methodOf({ method }: Answer): string {
-  return method === 'HEAD' ? 'get' : method.toLowerCase();
+function methodOf({ method, route }: Answer): string {
+  return method === 'HEAD' && route !== undefined ? 'get' : method.toLowerCase();
 }
 
 /** The proxy is in front of the routes; everything else has one. */
@@ -121,13 +121,28 @@ function pathOf({ route, url }: Answer): string {
   return '/v1/{path}';
 }
 
+/** Headers that were given as a list of names and values. */
+const heads = new WeakMap<ServerResponse, string[]>();
+
+function headerOf(response: ServerResponse, name: string): string {
+  const list = heads.get(response) ?? [];
+  const at = list.findIndex((other, i) => i % 2 === 0 && other.toLowerCase() === name.toLowerCase());
+  return at < 0 ? String(response.getHeader(name) ?? '') : list[at + 1]!;
+}
+
 /** Calls back with the whole body when the response ends, before its end is sent. */
 function onEnd(response: ServerResponse, callback: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   const keep = (chunk: unknown) => {
     if (typeof chunk === 'string' || chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk as string));
   };
-  const { write, end } = response;
+  const { write, end, writeHead } = response;
+  response.writeHead = function (this: ServerResponse, ...args: unknown[]) {
+    const result = writeHead.apply(this, args as never);
+    const given = args.at(-1); // Node keeps a list of headers nowhere that it can be asked for
+    if (Array.isArray(given)) heads.set(this, given.map(String));
+    return result;
+  };
   response.write = function (this: ServerResponse, ...args: unknown[]) {
     keep(args[0]);
     return write.apply(this, args as never);
