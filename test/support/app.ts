@@ -19,9 +19,12 @@ import { SESSION_SECRET, sessionFor } from './sessions.js';
 const violations: string[] = [];
 const contracts = new Map<string, Contract>();
 
+/** {@link violations}, for whoever cannot wait for the end of the test. */
+export const takeViolations = (): string[] => violations.splice(0);
+
 /** The test that made the request fails. */
-afterEach(() => expect(violations.splice(0)).toEqual([]));
-afterAll(() => expect(violations.splice(0)).toEqual([]));
+afterEach(() => expect(takeViolations()).toEqual([]));
+afterAll(() => expect(takeViolations()).toEqual([]));
 
 /** The document is the same for all apps of a kind. */
 function contractOf(app: NestExpressApplication, settings: Settings): Contract {

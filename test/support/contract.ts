@@ -109,15 +109,19 @@ export class Contract {
   }
 }
 
+/** Methods that OpenAPI has no place for pass through the proxy like any other. */
+const OPENAPI_METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
 function methodOf({ method, route }: Answer): string {
+  if (route === undefined && !OPENAPI_METHODS.includes(method)) return 'post';
   return method === 'HEAD' && route !== undefined ? 'get' : method.toLowerCase();
 }
 
 /** The proxy is in front of the routes; everything else has one. */
-function pathOf({ route, url }: Answer): string {
+function pathOf({ method, route, url }: Answer): string {
   const path = url.replace(/[?#].*/, '');
   if (route !== undefined) return documentPath(route.replace(/:(\w+)/g, '{$1}'));
-  if (path === '/v1/models' || !path.startsWith('/v1')) return path;
+  if ((path === '/v1/models' && method === 'GET') || !path.startsWith('/v1')) return path;
   return '/v1/{path}';
 }
 

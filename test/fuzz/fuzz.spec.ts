@@ -1,0 +1,94 @@
+import { Agent, request as httpRequest } from 'node:http';
+import fc from 'fast-check';
+import { startApp, takeViolations } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { startUpstream } from '../support/fake-upstream.js';
+import type { FakeUpstream } from '../support/fake-upstream.js';
+import { requestsTo } from './requests.js';
+import type { FuzzDocument, FuzzRequest } from './requests.js';
+import { createWorld } from './world.js';
+import type { World } from './world.js';
+
+/** How many requests; `npm run fuzz` makes 10,000. */
+const CASES = Number(process.env.FUZZ_CASES ?? 300);
+/** Of a run that is to be repeated. */
+const SEED = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED);
+const MS_PER_CASE = 100;
+
+let app: TestApp;
+let upstream: FakeUpstream;
+let world: World;
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  app = await startApp({ DEVICE_CODES_PER_MINUTE: '1000000', UPSTREAM_PRIVATE_NETWORKS: 'allow' });
+  world = await createWorld(app, upstream.url);
+});
+afterAll(async () => {
+  agent.destroy();
+  await app.close();
+  await upstream.close();
+});
+
+it(
+  `answers ${CASES} odd requests as the document has it, and none with an error of its own`,
+  async () => {
+    const { body } = await app.anonymous.get('/openapi.json').expect(200);
+    const answered: Record<string, number> = {};
+    const property = fc.asyncProperty(requestsTo(body as FuzzDocument), async (request) => {
+      const status = await send(request);
+      answered[status] = (answered[status] ?? 0) + 1;
+      expect(takeViolations()).toEqual([]);
+      if (!request.path.startsWith('/v1')) expect(status).toBeLessThan(500);
+      if (hasTakenAway(request, status)) world = await createWorld(app, upstream.url);
+    });
+    await fc.assert(property, { numRuns: CASES, seed: SEED, interruptAfterTimeLimit: CASES * MS_PER_CASE });
+    expect(Object.keys(answered)).toEqual(expect.arrayContaining(['200', '201', '400', '401', '404']));
+    if (process.env.FUZZ_CASES) process.stderr.write(`answers by status: ${JSON.stringify(answered)}\n`);
+    await app.anonymous.get('/readyz').expect(200);
+  },
+  CASES * MS_PER_CASE * 2 + 60_000,
+);
+
+/** Whether something that exists may be gone, or somebody may have lost a role. */
+function hasTakenAway({ method, path }: FuzzRequest, status: number): boolean {
+  const changes = method === 'DELETE' || /accept|decline|approve|deny|members/.test(path);
+  return changes && method !== 'GET' && status < 300;
+}
+
+/** Sends the bytes as they are and reads the answer to its end. */
+function send({ method, path, parameters, query, headers, body, credential }: FuzzRequest): Promise<number> {
+  const known = path.startsWith('/me/organizations/{id}') ? world.team : world.personal;
+  const value = (name: string) => parameters[name] ?? known[name] ?? '1';
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => escaped(value(name)));
+  const search = query.map((pair) => pair.map(escaped).join('=')).join('&');
+  const authorization = world.credentials[credential];
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      `${app.url}${filled}${search && `?${search.slice(0, 8_000)}`}`,
+      {
+        ...{ method, agent },
+        headers: {
+          ...headers,
+          ...(authorization === undefined ? {} : { authorization }),
+          ...(body ? { 'content-type': body.type, 'content-length': body.bytes.length } : {}),
+        },
+      },
+      (answer) => {
+        answer.resume().on('end', () => resolve(answer.statusCode!));
+        answer.on('error', reject);
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body?.bytes);
+  });
+}
+
+/** Percent-encoded where it has to be; what has no encoding is left to the service to make sense of. */
+function escaped(text: string): string {
+  const short = text.slice(0, 2_000);
+  return short.isWellFormed() && !short.startsWith('%')
+    ? encodeURIComponent(short)
+    : short.replace(/[^\x21-\x7e]/g, '%ed%a0%80');
+}
