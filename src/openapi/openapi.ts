@@ -10,7 +10,7 @@ export function serveApiPages(app: NestExpressApplication, settings: Settings): 
   let document: OpenAPIObject | undefined;
   router.get('/openapi.json', (_, response) => {
     document ??= createDocument(app, settings); // on demand: most replicas are never asked
-    response.set('Access-Control-Allow-Origin', '*').json(document);
+    response.json(document);
   });
   serveDocsPage(router);
 }

@@ -13,8 +13,8 @@ const ID_IN_PATH = { type: 'integer', format: 'int64', minimum: 0, maximum: ID_M
 const PATH_EXAMPLES: Record<string, string> = { userCode: 'WDJB-MJHT', userId: 'me' };
 
 /** Everything beside the body. */
-export function parametersOf(route: Route, path: string): Json[] {
-  const names = [...documentPath(path).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+export function parametersOf(route: Route): Json[] {
+  const names = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const { query = {}, headers = {} } = route.operation;
   return [
     ...route.parameters.map((name, i) => pathParameter(name, names[i]!)),

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { HttpStatus } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import type { Refusal } from '../common/error.filter.js';
+import type { Operation } from '../common/operation.js';
 import { exampleOf, schemaOf } from './json-schema.js';
 import type { Json } from './json-schema.js';
 import { refusalsOf } from './refusals.js';
@@ -40,20 +41,21 @@ const NOT_MODIFIED = {
 };
 
 function successOf(status: number, route: Route, schemas: Json): Json {
-  const { answers, orPage, sets = [] } = route.operation;
+  const { answers, sets = [] } = route.operation;
   const names = [...route.headers.map(({ name }) => name), ...sets, ...(hasEntityTag(route) ? ['ETag'] : [])];
   return {
     description: STATUS_CODES[status]!,
     headers: headers(names),
-    ...(answers === undefined ? {} : { content: contentOf(answers, orPage, schemas) }),
+    ...(answers === undefined ? {} : { content: contentOf(answers, route.operation, schemas) }),
   };
 }
 
-function contentOf(answers: Type<object> | 'page', orPage: boolean | undefined, schemas: Json): Json {
+function contentOf(answers: Type<object> | 'page', { orPage, alsoAs = [] }: Operation, schemas: Json): Json {
   if (answers === 'page') return PAGE;
   const schema = { $ref: `#/components/schemas/${schemaName(answers.name)}` };
   const example = exampleOf(schema, schemas);
-  return { 'application/json': { schema, example }, ...(orPage ? PAGE : {}) };
+  const others = Object.fromEntries(alsoAs.map((type) => [type, { schema: { type: 'string' } }]));
+  return { 'application/json': { schema, example }, ...others, ...(orPage ? PAGE : {}) };
 }
 
 function refusedBy(route: Route): Refused[] {

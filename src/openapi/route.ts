@@ -12,17 +12,21 @@ import type { JsonBodyOf } from '../common/json-body.js';
 import { OPERATION } from '../common/operation.js';
 import type { Operation } from '../common/operation.js';
 import { isPathId } from '../common/path-id.js';
-import { ADMIN_ONLY } from '../organizations/owner-scope.js';
+import { ADMIN_ONLY, OWNED } from '../organizations/owner-scope.js';
 
 const ORGANIZATION = 'organizationId';
 
 /** A route as its decorators describe it. */
 export interface Route {
   readonly method: string;
+  /** As Nest has it: `/me/projects/{projectId}`. */
+  readonly path: string;
   readonly operation: Operation;
   /** Names of the path's parameters, in their order, as the code has them: `organizationId`. */
   readonly parameters: readonly string[];
   readonly isPublic: boolean;
+  /** Whether the same is at the personal address and at that of an organization. */
+  readonly isOwned: boolean;
   /** At the address of an organization, which may be somebody else's. */
   readonly inOrganization: boolean;
   /** Whether a path parameter is an id of ours, and so may be malformed. */
@@ -37,15 +41,20 @@ export interface Route {
   readonly filter: ErrorFilter;
 }
 
-/** @param path as Nest has it: `/me/projects/{projectId}` */
-export function routeOf(method: string, path: string, controller: Type, handler: object): Route {
+/**
+ * @param name of the handler
+ * @returns undefined for a route that says nothing of itself
+ */
+export function routeOf(method: string, path: string, controller: Type, name: string): Route | undefined {
+  const handler = (controller.prototype as Record<string, object>)[name]!;
   const read = <T>(key: string) => Reflect.getMetadata(key, handler) as T | undefined;
   const operation = read<Operation>(OPERATION);
-  if (!operation) throw new Error(`${method} ${path} says nothing of itself: @Operation is missing`);
+  if (!operation) return undefined;
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const inOrganization = parameters.includes(ORGANIZATION);
   return {
-    ...{ method, operation, parameters, inOrganization },
+    ...{ method, path, operation, parameters, inOrganization },
+    isOwned: Reflect.hasMetadata(OWNED, controller),
     isPublic: [handler, controller].some((target) => Reflect.getMetadata(IS_PUBLIC, target) === true),
     hasIds: parameters.some(isPathId),
     adminOnly: inOrganization ? read<string>(ADMIN_ONLY) : undefined,
@@ -82,8 +91,8 @@ function documentName(path: string, name: string): string {
 }
 
 /** `createProject`, and `createOrganizationProject` where the same is at the address of an organization. */
-export function operationId(path: string, { id }: Operation, owned: boolean): string {
-  return owned && path.includes(`{${ORGANIZATION}}`) ? id.replace(/^[a-z]+/, '$&Organization') : id;
+export function operationId({ operation: { id }, isOwned, inOrganization }: Route): string {
+  return isOwned && inOrganization ? id.replace(/^[a-z]+/, '$&Organization') : id;
 }
 
 /** Express tags what it answers to a GET. */

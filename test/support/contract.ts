@@ -68,6 +68,7 @@ export class Contract {
   violation(answer: Answer): string | undefined {
     const { response, route = '' } = answer;
     if (headerOf(response, 'x-request-id') === '') return 'has no X-Request-Id';
+    if (isPreflight(answer)) return undefined;
     if (route.endsWith(CATCH_ALL)) return this.violationOfRefusal(answer);
     if (/^\/(docs|openapi)/.test(route)) return undefined;
     const path = pathOf(answer);
@@ -107,6 +108,11 @@ export class Contract {
       ? undefined
       : `${name}: ${this.ajv.errorsText(validate.errors)}: ${body.toString().slice(0, 500)}`;
   }
+}
+
+/** Asked by browsers before they ask; answered before there are routes. */
+function isPreflight({ method, response }: Answer): boolean {
+  return method === 'OPTIONS' && response.hasHeader('access-control-allow-methods');
 }
 
 /** Methods that OpenAPI has no place for pass through the proxy like any other. */
