@@ -28,6 +28,8 @@ export const oneOf = (values: readonly string[]): MemberSchema => ({
   example: values[0],
 });
 export const orNull = (schema: MemberSchema): MemberSchema => ({ ...schema, nullable: true });
+/** A member that is not always there. */
+export const maybe = (schema: MemberSchema): MemberSchema => ({ ...schema, required: false });
 export const instanceOf = (type: Type<object>): MemberSchema => ({ type: () => type });
 export const listOf = (type: Type<object>): MemberSchema => ({ type: () => type, isArray: true });
 export const object = (properties: Readonly<Record<string, MemberSchema>>): MemberSchema => ({
@@ -39,6 +41,6 @@ export const object = (properties: Readonly<Record<string, MemberSchema>>): Memb
 /** A member of an answer as the OpenAPI document shows it; every answer of every test is held against it. */
 export function Shown(schema: MemberSchema, description?: string): PropertyDecorator {
   const { required, ...rest } = schema;
-  const members = required === undefined ? {} : { selfRequired: true, required };
-  return ApiProperty({ description, ...rest, ...members } as ApiPropertyOptions);
+  const ofObject = Array.isArray(required) ? { selfRequired: true, required } : { required };
+  return ApiProperty({ description, ...rest, ...ofObject } as ApiPropertyOptions);
 }

@@ -1,4 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Operation } from '../common/operation.js';
 import { Scope } from '../organizations/owner-scope.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import type { UsageRequestsResponse } from './dto/usage-requests.response.js';
@@ -6,6 +8,7 @@ import type { UsageResponse } from './dto/usage.response.js';
 import { Answer } from './usage-answer.js';
 import type { UsageAnswer } from './usage-answer.js';
 import { requestsCsv, summaryCsv } from './usage-csv.js';
+import { REQUESTS_DETAILS, SUMMARY_DETAILS } from './usage-operations.js';
 import { UsagePageParameters } from './usage-page.js';
 import type { UsagePage } from './usage-page.js';
 import { UsageParameters } from './usage-query.js';
@@ -14,6 +17,7 @@ import { UsageRequestsService } from './usage-requests.service.js';
 import { UsageSummaryService } from './usage-summary.service.js';
 
 /** What all keys of an organization have used: every member may know. */
+@ApiTags('Usage')
 @Controller('me/organizations/:organizationId/usage')
 export class OrganizationUsageController {
   constructor(
@@ -21,6 +25,7 @@ export class OrganizationUsageController {
     private readonly records: UsageRequestsService,
   ) {}
 
+  @Operation('summarizeOrganizationUsage', 'Sum up the usage of an organization', SUMMARY_DETAILS)
   @Get()
   async summarize(
     @Scope() scope: OwnerScope,
@@ -31,6 +36,7 @@ export class OrganizationUsageController {
     return answer.give(summary, (body) => summaryCsv(body, query.groupBy));
   }
 
+  @Operation('listOrganizationUsageRequests', 'List the requests of an organization', REQUESTS_DETAILS)
   @Get('requests')
   async requests(
     @Scope() scope: OwnerScope,

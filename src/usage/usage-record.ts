@@ -1,8 +1,12 @@
-export type UsageOutcome =
-  'ok' | 'client_error' | 'upstream_error' | 'client_gone' | 'interrupted' | 'no_upstream';
+export const USAGE_OUTCOMES = [
+  ...(['ok', 'client_error', 'upstream_error'] as const),
+  ...(['client_gone', 'interrupted', 'no_upstream'] as const),
+];
+export type UsageOutcome = (typeof USAGE_OUTCOMES)[number];
 
 /** Where the tokens are from: the provider's final figures, figures of a stream that ended before, or nowhere. */
-export type UsageSource = 'provider' | 'partial' | 'none';
+export const USAGE_SOURCES = ['provider', 'partial', 'none'] as const;
+export type UsageSource = (typeof USAGE_SOURCES)[number];
 
 /** One upstream that was tried. */
 export interface UpstreamAttempt {

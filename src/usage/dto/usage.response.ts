@@ -1,3 +1,18 @@
+import {
+  COUNT,
+  EMAIL,
+  ID,
+  instanceOf,
+  listOf,
+  maybe,
+  oneOf,
+  orNull,
+  Shown,
+  text,
+  TIME,
+  USER_ID,
+} from '../../common/members.js';
+import { BUCKETS } from '../usage-query.js';
 import type { Bucket } from '../usage-query.js';
 import type { SummaryRow } from '../usage-summary-statement.js';
 
@@ -16,27 +31,48 @@ const UNKNOWN = {
 };
 const NOTHING: Sums = { requests: 0, errors: 0, ...UNKNOWN };
 
+const MILLISECONDS = orNull({ type: 'number', minimum: 0, example: 412 });
+const TOKENS = orNull({ type: 'integer', minimum: 0, example: 1_200 });
+
 /** Milliseconds; null when nothing was measured. */
 export class UsageTimes {
+  @Shown(MILLISECONDS)
   avg: number | null;
-  /** At most 2 % from the exact value (of all requests, the one of this rank): it is read from a histogram. */
+
+  @Shown(
+    MILLISECONDS,
+    'At most 2 % from the exact value (of all requests, the one of this rank): it is read from a histogram.',
+  )
   p50: number | null;
-  /** As exact as `p50`. */
+
+  @Shown(MILLISECONDS, 'As exact as `p50`.')
   p95: number | null;
 }
 
 /** Sums of what is known; null when nothing is, or there were no requests. */
 export class UsageMeasures {
+  @Shown(COUNT)
   requests: number;
-  /** Requests whose outcome is not `ok`. */
+
+  @Shown({ ...COUNT, example: 0 }, 'Requests whose outcome is not `ok`.')
   errors: number;
-  /** With the cached ones. */
+
+  @Shown(TOKENS, 'With the cached ones.')
   input_tokens: number | null;
+
+  @Shown(TOKENS)
   cached_input_tokens: number | null;
+
+  @Shown(TOKENS)
   output_tokens: number | null;
+
+  @Shown(TOKENS)
   total_tokens: number | null;
+
+  @Shown(instanceOf(UsageTimes))
   latency_ms: UsageTimes;
-  /** To the first content of a stream, to the first byte of the body otherwise. */
+
+  @Shown(instanceOf(UsageTimes), 'To the first content of a stream, to the first byte of the body otherwise.')
   ttft_ms: UsageTimes;
 
   static from(row: Sums = NOTHING): UsageMeasures {
@@ -55,20 +91,31 @@ export class UsageMeasures {
 
 /** A group has the members that it was grouped by. */
 export class UsageGroupResponse extends UsageMeasures {
-  /** Null: the request named none. */
+  @Shown(maybe(orNull(text('gpt-5-mini'))), 'Null: the request named none.')
   model?: string | null;
+
+  @Shown(maybe(orNull(text('openai'))))
   provider?: string | null;
-  /** Null: none was tried. */
+
+  @Shown(maybe(orNull(ID)), 'Null: none was tried.')
   upstream_id?: number | null;
-  /** As it was called last. */
+
+  @Shown(maybe(orNull(text('OpenAI'))), 'As it was called last.')
   upstream_name?: string | null;
+
+  @Shown(maybe(ID))
   key_id?: number;
-  /** Null when the key is no longer on record. */
+
+  @Shown(maybe(orNull(text('laptop'))), 'Null when the key is no longer on record.')
   key_name?: string | null;
+
+  @Shown(maybe(USER_ID))
   user_id?: string;
-  /** Null when the user is no longer on record. */
+
+  @Shown(maybe(orNull(EMAIL)), 'Null when the user is no longer on record.')
   user_email?: string | null;
-  /** What the client was answered. */
+
+  @Shown(maybe({ type: 'integer', example: 200 }), 'What the client was answered.')
   status?: number;
 
   static named(row: SummaryRow, { keys, users }: GroupNames): UsageGroupResponse {
@@ -86,20 +133,29 @@ export class UsageGroupResponse extends UsageMeasures {
 }
 
 export class UsageBucketResponse extends UsageMeasures {
-  /** The beginning of the hour, day or month (UTC). Only what is between `from` and `to` is counted. */
+  @Shown(TIME, 'Of the hour, day or month (UTC). Only what is between `from` and `to` is counted.')
   start: string;
+
+  @Shown(TIME)
   end: string;
-  /** With `group_by`: those with the most requests first. */
+
+  @Shown(maybe(listOf(UsageGroupResponse)), 'With `group_by`: those with the most requests first.')
   groups?: UsageGroupResponse[];
 }
 
 export class UsageResponse {
-  /** ISO 8601, UTC, milliseconds. */
+  @Shown(TIME)
   from: string;
-  /** Not in it any more. */
+
+  @Shown(TIME, 'Not in it any more.')
   to: string;
+
+  @Shown(oneOf(BUCKETS))
   bucket: Bucket;
+
+  @Shown(instanceOf(UsageMeasures))
   totals: UsageMeasures;
-  /** In order of time, empty ones included. */
+
+  @Shown(listOf(UsageBucketResponse), 'In order of time, empty ones included.')
   buckets: UsageBucketResponse[];
 }
