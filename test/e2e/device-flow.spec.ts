@@ -11,12 +11,13 @@ import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
 import { setupApp } from '../../src/setup-app.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { createDatabase } from '../support/database.js';
+import { createDatabase, dump } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
 import { beginLogin, decide, KEY, letPass, poll, TestBrowser } from '../support/device-flow.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
-import { startProcess } from '../support/service-process.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { startService } from '../support/service.js';
+import type { Service } from '../support/service.js';
 import { sessionFor } from '../support/sessions.js';
 
 const { jest } = import.meta;
@@ -612,15 +613,15 @@ it('accepts codes of before when a new encryption key comes first', async () => 
 });
 
 describe('a full run', () => {
-  let service: ServiceProcess;
-  let database: Awaited<ReturnType<typeof createDatabase>>;
+  let service: Service;
+  let database: TestDatabase;
 
   beforeAll(async () => {
     database = await createDatabase();
-    service = await startProcess({ ...testVariables(database.url, app.dataDir), LOG_LEVEL: 'trace' });
+    service = await startService(database.url, app.dataDir, { LOG_LEVEL: 'trace' });
   });
   afterAll(async () => {
-    await service.stop();
+    await service.end('SIGTERM');
     await database.drop();
   });
 
@@ -646,22 +647,13 @@ describe('a full run', () => {
       ...[login.device_code, failing.device_code, code, failing.user_code, code.replace('-', '')],
       ...[answer.slice(4), session, csrf_token],
     ];
-    const dump = await dumpOf(database);
-    expect(dump).toContain('CLI'); // it is a dump
+    const rows = await dump(database);
+    expect(rows).toContain('CLI'); // it is a dump
     expect(service.output()).toContain('unexpected failure'); // and these are the logs
     for (const secret of secrets) {
-      expect(dump).not.toContain(secret);
-      expect(dump).not.toContain(Buffer.from(secret).toString('hex'));
+      expect(rows).not.toContain(secret);
+      expect(rows).not.toContain(Buffer.from(secret).toString('hex'));
       expect(service.output()).not.toContain(secret);
     }
   });
 });
-
-/** Every row of every table, as text. */
-async function dumpOf(database: Awaited<ReturnType<typeof createDatabase>>): Promise<string> {
-  const tables = await database.query<{ name: string }>(
-    `SELECT quote_ident(table_name) AS name FROM information_schema.tables WHERE table_schema = 'public'`,
-  );
-  const rows = await Promise.all(tables.map(({ name }) => database.query(`SELECT t::text FROM ${name} t`)));
-  return JSON.stringify(rows);
-}

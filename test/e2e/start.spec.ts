@@ -1,49 +1,5 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { eventually } from '../support/eventually.js';
-
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
-
-let dataDir: string;
-const children: ChildProcess[] = [];
-
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-start-'));
-});
-afterEach(async () => {
-  await Promise.all(children.splice(0).map(end));
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-/** The built program as a user starts it. */
-function start(variables: NodeJS.ProcessEnv) {
-  const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', ...variables };
-  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  children.push(child);
-  const output = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
-  return { child, output };
-}
-
-async function end(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
-    child.kill('SIGINT');
-    await once(child, 'exit');
-  }
-  return child.exitCode;
-}
-
-const running = ({ output }: ReturnType<typeof start>) =>
-  eventually(() => {
-    const [, port] = /listening on +[\d.]+:(\d+)/.exec(output.stdout) ?? [];
-    if (port === undefined) throw new Error(`not running: ${output.stdout}${output.stderr}`);
-    return `http://127.0.0.1:${port}`;
-  }, 25_000);
+import { serving, startProgram, temporaryFolder } from '../support/service.js';
+import type { Service } from '../support/service.js';
 
 async function signIn(url: string): Promise<string> {
   const response = await fetch(`${url}/dev/sign-in`, {
@@ -54,68 +10,76 @@ async function signIn(url: string): Promise<string> {
 }
 
 it('says what is wrong with the settings, one line each, and exits with 1', async () => {
-  const { child, output } = start({ PORT: 'x', NODE_ENV: 'production', ENCRYPTION_KEYS: 'y' });
-  await once(child, 'exit');
-  expect(child.exitCode).toBe(1);
-  expect(output.stdout).toBe('');
-  expect(
-    output.stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split(' ')[0])
-      .sort(),
-  ).toEqual(['ENCRYPTION_KEYS', 'PORT', 'SESSION_JWKS_URL']);
+  const { stdout, stderr, exited } = startProgram({
+    PORT: 'x',
+    NODE_ENV: 'production',
+    ENCRYPTION_KEYS: 'y',
+  });
+  expect(await exited).toEqual({ code: 1, signal: null });
+  expect(stdout()).toBe('');
+  const lines = stderr().trimEnd().split('\n');
+  expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual([
+    'ENCRYPTION_KEYS',
+    'PORT',
+    'SESSION_JWKS_URL',
+  ]);
 });
 
 it('says so when the database cannot be reached, without a stack', async () => {
-  const { child, output } = start({
+  const { stderr, exited } = startProgram({
     DATABASE_URL: 'postgres://127.0.0.1:1/none',
+    DATA_DIR: await temporaryFolder(),
     ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
     LOG_LEVEL: 'silent',
   });
-  await once(child, 'exit');
-  expect(child.exitCode).toBe(1);
-  expect(output.stderr).toMatch(/^mintkeep cannot start: .*ECONNREFUSED/);
-  expect(output.stderr).not.toContain('    at ');
+  expect(await exited).toEqual({ code: 1, signal: null });
+  expect(stderr()).toMatch(/^mintkeep cannot start: .*ECONNREFUSED/);
+  expect(stderr()).not.toContain('    at ');
 }, 60_000);
 
-it('starts with nothing set, keeps what is stored, and refuses a second start on the same folder', async () => {
-  const first = start({});
-  const url = await running(first);
-  expect(first.output.stdout).toContain(dataDir);
-  expect(first.output.stdout).toContain('/dev/sign-in');
-  const headers = { authorization: `Bearer ${await signIn(url)}` };
-  const created = await fetch(`${url}/me/projects`, {
-    method: 'POST',
-    headers,
-    body: '{"name": "Handbook"}',
-  });
-  const { id } = (await created.json()) as { id: number };
-  const body = JSON.stringify({ title: 't', slug: 's', content: '# Kept' });
-  await fetch(`${url}/me/projects/${id}/documents`, { method: 'POST', headers, body });
-
-  const second = start({});
-  await once(second.child, 'exit');
-  expect(second.child.exitCode).toBe(1);
-  expect(second.output.stderr).toContain(`another mintkeep is running on the data folder ${dataDir}`);
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
-
-  expect(await end(first.child)).toBe(0);
-  const again = await running(start({}));
-  const kept = await fetch(`${again}/me/projects/${id}/documents/1`, { headers });
-  expect(((await kept.json()) as { content: string }).content).toBe('# Kept');
-}, 90_000);
-
-it('starts again on a folder that a killed process has left', async () => {
-  const first = start({});
-  const url = await running(first);
-  const headers = { authorization: `Bearer ${await signIn(url)}` };
-  await fetch(`${url}/me/projects`, { method: 'POST', headers, body: '{"name": "Handbook"}' });
-  first.child.kill('SIGKILL');
-  await once(first.child, 'exit');
-  const again = await running(start({}));
-  const { projects } = (await (await fetch(`${again}/me/projects`, { headers })).json()) as {
-    projects: unknown[];
+describe('with nothing set', () => {
+  let dataDir: string;
+  let service: Service;
+  let headers: { authorization: string };
+  const start = () => startProgram({ DATA_DIR: dataDir });
+  const content = async () => {
+    const response = await fetch(`${service.url}/me/projects/1/documents/1`, { headers });
+    return ((await response.json()) as { content: string }).content;
   };
-  expect(projects).toHaveLength(1);
-}, 60_000);
+
+  beforeAll(async () => {
+    dataDir = await temporaryFolder();
+    service = await serving(start());
+    headers = { authorization: `Bearer ${await signIn(service.url)}` };
+    const post = (path: string, body: object) =>
+      fetch(`${service.url}/me/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    await post('projects', { name: 'Handbook' });
+    await post('projects/1/documents', { title: 't', slug: 's', content: '# Kept' });
+  }, 60_000);
+  afterAll(() => service.end('SIGTERM'));
+
+  it('says where it keeps what, and where to sign in', () => {
+    expect(service.stdout()).toContain(dataDir);
+    expect(service.stdout()).toContain('/dev/sign-in');
+  });
+
+  it('refuses a second start on the same folder, and is not disturbed by it', async () => {
+    const second = start();
+    expect(await second.exited).toEqual({ code: 1, signal: null });
+    expect(second.stderr()).toContain(`another mintkeep is running on the data folder ${dataDir}`);
+    expect(await content()).toBe('# Kept');
+  }, 60_000);
+
+  it.each([
+    ['killed', 'SIGKILL', { code: null, signal: 'SIGKILL' }],
+    ['stopped from the keyboard', 'SIGINT', { code: 0, signal: null }],
+  ] as const)(
+    'keeps what is stored when it is %s',
+    async (_, signal, exit) => {
+      expect(await service.end(signal)).toEqual(exit);
+      service = await serving(start());
+      expect(await content()).toBe('# Kept');
+    },
+    60_000,
+  );
+});

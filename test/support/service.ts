@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import supertest from 'supertest';
 import { testVariables } from './app.js';
 import { eventually } from './eventually.js';
 import { sessionFor } from './sessions.js';
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 25_000;
 const PROGRAM = 'dist/main.js';
 
 /** How a process came to its end. */
@@ -19,17 +20,24 @@ export interface Exit {
 }
 
 /** The built program in a process of its own. */
-export interface Service {
+export interface Program {
+  /** What it has written so far, ... */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** ... and both together, in the order in which it came. */
+  readonly output: () => string;
+  readonly exited: Promise<Exit>;
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Exit>;
+}
+
+/** A program that serves. */
+export interface Service extends Program {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  readonly exited: Promise<Exit>;
-  /** What it has written so far, to standard output and standard error. */
-  readonly output: () => string;
   readonly anonymous: ReturnType<typeof supertest.agent>;
   /** Requests of a user. */
   as(user: string): Promise<ReturnType<typeof supertest.agent>>;
-  /** Sends the signal and waits for the end. */
-  end(signal: NodeJS.Signals): Promise<Exit>;
 }
 
 const running = new Set<ChildProcessWithoutNullStreams>();
@@ -50,41 +58,59 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 /**
- * Starts the program on a free port and waits until it is ready. What still runs when the tests of the file are over is
- * killed.
- * @param variables its whole environment, beside what {@link testVariables} says
+ * Starts the program on a free port. What still runs when the tests of the file are over is killed.
+ * @param variables its whole environment
  */
-export async function startService(
-  databaseUrl: string,
-  dataDir: string,
-  variables: NodeJS.ProcessEnv = {},
-): Promise<Service> {
-  const child = spawn(process.execPath, [PROGRAM], {
-    env: {
-      ...{ PATH: process.env.PATH, NODE_ENV: 'test', HOST: '127.0.0.1', PORT: '0' },
-      ...testVariables(databaseUrl, dataDir),
-      ...variables,
-    },
-  });
+export function startProgram(variables: NodeJS.ProcessEnv): Program {
+  const env = { PATH: process.env.PATH, PORT: '0', ...variables };
+  const child = spawn(process.execPath, [PROGRAM], { env });
   running.add(child);
   const exited = once(child, 'close').then(([code, signal]: unknown[]) => {
     running.delete(child);
     return { code, signal } as Exit;
   });
-  const chunks: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
-  }
-  const output = () => chunks.join('');
-  const url = await Promise.race([urlFrom(output), exited.then(() => Promise.reject(new Error(output())))]);
+  const all: string[] = [];
+  const collect = (stream: Readable): string[] => {
+    const own: string[] = [];
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      own.push(text);
+      all.push(text);
+    });
+    return own;
+  };
+  const [out, err] = [collect(child.stdout), collect(child.stderr)];
   return {
-    ...{ url, exited, output, anonymous: supertest.agent(url) },
-    as: async (user) => supertest.agent(url).set('Authorization', `Bearer ${await sessionFor(user)}`),
+    ...{ stdout: () => out.join(''), stderr: () => err.join(''), output: () => all.join('') },
+    exited,
     end: (signal) => {
       child.kill(signal);
       return exited;
     },
   };
+}
+
+/** Waits until a program is ready. @throws Error when it ends instead */
+export async function serving(program: Program): Promise<Service> {
+  const { output, exited } = program;
+  const url = await Promise.race([urlFrom(output), exited.then(() => Promise.reject(new Error(output())))]);
+  return {
+    ...program,
+    ...{ url, anonymous: supertest.agent(url) },
+    as: async (user) => supertest.agent(url).set('Authorization', `Bearer ${await sessionFor(user)}`),
+  };
+}
+
+/**
+ * Starts the program and waits until it is ready.
+ * @param variables its environment, beside what {@link testVariables} says
+ */
+export function startService(
+  databaseUrl: string,
+  dataDir: string,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<Service> {
+  const usual = { NODE_ENV: 'test', HOST: '127.0.0.1', ...testVariables(databaseUrl, dataDir) };
+  return serving(startProgram({ ...usual, ...variables }));
 }
 
 /** The address that the program says it listens on, once it is ready there. */
