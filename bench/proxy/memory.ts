@@ -1,9 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PinnedChild } from '../support/child.js';
+import { runOpenLoop } from '../support/open-loop.js';
 import { markdownTable, number } from '../support/table.js';
+import type { Route } from './gateway.js';
 import { atMost } from './goals.js';
 import type { Figures } from './goals.js';
+import { GATEWAY_CORE } from './lab.js';
 import type { Lab } from './lab.js';
+import { routeTo, startService } from './mintkeep.js';
 import type { Options } from './options.js';
 import { requestBytes } from './requests.js';
 import { StreamReaders } from './stream-readers.js';
@@ -19,6 +24,7 @@ const STREAMS = 1_000;
 /** Readers that do not read at all, of an upstream that sends without end: their streams must stand still. */
 const STUCK = 20;
 const SLOW_READ_EVERY_MS = 5_000;
+const WARM_UP_SECONDS = 5;
 const SAMPLES = 20;
 /** Streams are open and the heap has grown to them. */
 const SETTLING_SHARE = 0.1;
@@ -28,13 +34,21 @@ const SETTLING_SHARE = 0.1;
  * gateway notices that its client is slow, so most streams are slow themselves; some bring more than any kernel takes.
  */
 export async function measureMemory(lab: Lab, { minutes }: Options): Promise<Figures> {
-  const { child, routes } = lab.gateways.mintkeep;
-  await warmUp(lab);
+  const child = await startService(lab.workspace, GATEWAY_CORE); // what others have grown in is not for measuring
+  try {
+    return await watch(child, await routeTo(child.port, lab.mocks.ports.streams, 'memory'), minutes);
+  } finally {
+    await child.stop();
+  }
+}
+
+async function watch(child: PinnedChild, route: Route, minutes: number): Promise<Figures> {
+  await warmUp(route);
   const before = await child.memory();
   const requests = Array.from({ length: STREAMS }, (_, i) =>
-    requestBytes(routes.streams, i < STUCK ? 'flood' : 'slow'),
+    requestBytes(route, i < STUCK ? 'flood' : 'slow'),
   );
-  const readers = await StreamReaders.open(routes.streams.port, requests);
+  const readers = await StreamReaders.open(route.port, requests, true);
   const stop = readSlowly(readers.streams);
   const samples: Sample[] = [];
   try {
@@ -50,20 +64,13 @@ export async function measureMemory(lab: Lab, { minutes }: Options): Promise<Fig
   return report(before, samples, minutes);
 }
 
-async function warmUp({ gateways }: Lab): Promise<void> {
-  const { port } = gateways.mintkeep.routes.streams;
-  const request = requestBytes(gateways.mintkeep.routes.streams, 'slow');
-  const readers = await StreamReaders.open(
-    port,
-    Array.from({ length: STREAMS }, () => request),
-  );
-  readers.close();
-  await delay(2_000);
+async function warmUp(route: Route): Promise<void> {
+  const request = requestBytes(route, 'short');
+  await runOpenLoop({ port: route.port, request, perSecond: 100, seconds: WARM_UP_SECONDS });
 }
 
 /** Each is let read for a moment now and then; the first ones never. */
 function readSlowly(sockets: readonly Socket[]): () => void {
-  for (const socket of sockets) socket.pause();
   let next = STUCK;
   const timer = setInterval(() => {
     const socket = sockets[next]!;

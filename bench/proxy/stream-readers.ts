@@ -13,9 +13,14 @@ export class StreamReaders {
   private closing = false;
   private readonly sockets: Socket[] = [];
 
-  /** @throws Error when a stream does not begin with a 200 */
-  static async open(port: number, requests: readonly Buffer[]): Promise<StreamReaders> {
-    const readers = new StreamReaders();
+  private constructor(private readonly paused: boolean) {}
+
+  /**
+   * @param paused they read the beginning only, until told otherwise
+   * @throws Error when a stream does not begin with a 200
+   */
+  static async open(port: number, requests: readonly Buffer[], paused = false): Promise<StreamReaders> {
+    const readers = new StreamReaders(paused);
     try {
       for (let i = 0; i < requests.length; i += OPENED_AT_ONCE) {
         const some = requests.slice(i, i + OPENED_AT_ONCE);
@@ -48,6 +53,7 @@ export class StreamReaders {
     await once(socket, 'connect');
     socket.write(request);
     const [first] = (await once(socket, 'data', { signal: AbortSignal.timeout(10_000) })) as [Buffer];
+    if (this.paused) socket.pause();
     const head = first.toString('latin1');
     if (!head.startsWith('HTTP/1.1 200')) throw new Error(`a stream was refused: ${head}`);
     socket.on('data', (bytes) => this.count(bytes));
