@@ -32,7 +32,8 @@ export class ReplicaListener {
   private readonly logger = new Logger('Replica');
   private readonly stopping = new AbortController();
   private client?: pg.Client;
-  private unacknowledged: string[] = [];
+  private readonly unacknowledged: string[] = [];
+  private acknowledging = false;
   private running?: Promise<void>;
 
   constructor(
@@ -54,10 +55,12 @@ export class ReplicaListener {
     await this.running;
   }
 
-  /** Together with others that come at the same time. */
+  /** Together with others that come until the last statement is through. */
   acknowledge(id: string): void {
     this.unacknowledged.push(id);
-    if (this.unacknowledged.length === 1) setImmediate(() => this.sendAcknowledgements());
+    if (this.acknowledging) return;
+    this.acknowledging = true;
+    setImmediate(() => void this.sendAcknowledgements());
   }
 
   private async run(attempted: () => void): Promise<void> {
@@ -119,13 +122,16 @@ export class ReplicaListener {
     }
   }
 
-  private sendAcknowledgements(): void {
-    const ids = this.unacknowledged.splice(0, 100); // 100 UUIDs are far from the 8,000 bytes of a notification
-    if (this.unacknowledged.length > 0) setImmediate(() => this.sendAcknowledgements());
-    const payload = [this.replica, ...ids].join(' ');
-    this.client
-      ?.query('SELECT pg_notify($1, $2)', [ReplicaListener.ACKNOWLEDGEMENTS, payload])
-      .catch(() => undefined); // who waits for it waits no longer than our lease
+  /** One statement at a time: pg warns where more than one waits for another, and will refuse it. */
+  private async sendAcknowledgements(): Promise<void> {
+    while (this.unacknowledged.length > 0) {
+      const ids = this.unacknowledged.splice(0, 100); // 100 UUIDs are far from the 8,000 bytes of a notification
+      const payload = [this.replica, ...ids].join(' ');
+      await this.client
+        ?.query('SELECT pg_notify($1, $2)', [ReplicaListener.ACKNOWLEDGEMENTS, payload])
+        .catch(() => undefined); // who waits for it waits no longer than our lease
+    }
+    this.acknowledging = false;
   }
 
   private async disconnect(): Promise<void> {

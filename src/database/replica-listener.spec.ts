@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { createDatabase } from '../../test/support/database.js';
+import type { TestDatabase } from '../../test/support/database.js';
+import { eventually } from '../../test/support/eventually.js';
+import { dataSourceOptions } from './data-source.js';
+import { ReplicaListener } from './replica-listener.js';
+
+const ACKNOWLEDGEMENTS = 1_000;
+const REPLICA = randomUUID();
+const ignore = () => undefined;
+
+describe('the listener of a replica', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let listener: ReplicaListener;
+  const acknowledged = new Set<string>();
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    dataSource = new DataSource(dataSourceOptions(database.url));
+    listener = new ReplicaListener(dataSource, REPLICA, 1, {
+      ...{ connected: ignore, heartbeat: ignore, invalidation: ignore },
+      acknowledgement: (id, replica) => replica === REPLICA && acknowledged.add(id),
+    });
+    await listener.start();
+  });
+  afterAll(async () => {
+    await listener.stop();
+    await database.drop();
+  });
+
+  it('acknowledges everything, and never has more than one statement wait for another', async () => {
+    const statements = countStatements();
+    try {
+      for (let i = 0; i < ACKNOWLEDGEMENTS; i++) {
+        listener.acknowledge(`id-${i}`);
+        if (i % 2 === 0) await nextTick();
+      }
+      await eventually(() => expect(acknowledged.size).toBe(ACKNOWLEDGEMENTS));
+      expect(statements.most()).toBeLessThanOrEqual(2);
+    } finally {
+      statements.restore();
+    }
+  });
+});
+
+/** How many statements of all clients there were at once. */
+function countStatements() {
+  const query = pg.Client.prototype.query as (...args: unknown[]) => Promise<unknown>;
+  let [now, most] = [0, 0];
+  const counted = function (this: pg.Client, ...args: unknown[]) {
+    most = Math.max(most, ++now);
+    return query.apply(this, args).finally(() => now--);
+  };
+  Object.assign(pg.Client.prototype, { query: counted });
+  return { most: () => most, restore: () => Object.assign(pg.Client.prototype, { query }) };
+}
