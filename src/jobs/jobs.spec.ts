@@ -163,7 +163,7 @@ it('has a name of its own', () => {
   );
 });
 
-it('is in the table of the README, with its period', async () => {
+it('is in the table of the README, with its period', () => {
   const readme = readFileSync('README.md', 'utf8');
   const listed = [...readme.matchAll(/^\| `(\w+)` \| every ([\w ]+) \|/gm)].map(([, name]) => name);
   const jobs = jobsOf(replicas[0]!).names.filter((name) => !name.startsWith('test_'));

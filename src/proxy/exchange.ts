@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { Attempt } from './attempt.js';
 import type { AttemptEvents, Deadlines } from './attempt.js';
 import type { ProxiedRequest } from './proxied-request.js';
@@ -19,6 +20,7 @@ export interface ExchangeServices {
   readonly connections: UpstreamConnections;
   readonly health: UpstreamHealth;
   readonly deadlines: Deadlines;
+  readonly metrics: ProxyMetrics;
   /** Records how the request ended, and then calls `recorded`. */
   readonly finish: (ending: Ending, recorded?: () => void) => void;
 }
@@ -65,6 +67,12 @@ export class Exchange implements AttemptEvents, RelayEvents {
 
   resume(): void {
     this.chosen?.resume();
+  }
+
+  streamBegan(): void {
+    const { metrics } = this.services;
+    metrics.streamOpened();
+    this.response.once('close', () => metrics.streamClosed());
   }
 
   completed(deliver: () => void): void {

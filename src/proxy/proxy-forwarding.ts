@@ -4,6 +4,8 @@ import { Settings } from '../config/settings.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
 import type { PoolUpstream } from '../upstreams/upstreams.service.js';
 import type { UsageOutcome } from '../usage/usage-record.js';
+import { Metrics } from '../metrics/metrics.js';
+import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
 import { Exchange } from './exchange.js';
 import { isModelList, ModelList } from './model-list.js';
@@ -30,6 +32,7 @@ export class ProxyForwarding {
     private readonly health: UpstreamHealth,
     private readonly models: ModelList,
     private readonly recorder: UsageRecorder,
+    private readonly metrics: Metrics,
     private readonly settings: Settings,
   ) {}
 
@@ -84,7 +87,8 @@ export class ProxyForwarding {
     const finish = (ending: Ending, recorded?: () => void) => this.finish(request, ending, recorded);
     if (isModelList(request)) return this.models.answer(request, response, targets, finish);
     const { connections, health } = this;
-    const services = { connections, health, deadlines: this.deadlines(request), finish };
+    const metrics = this.metrics.proxy;
+    const services = { connections, health, metrics, deadlines: this.deadlines(request), finish };
     new Exchange(request, response, targets, services).start();
   }
 
@@ -116,7 +120,17 @@ export class ProxyForwarding {
   }
 
   private finish(request: MeteredRequest, ending: Ending, recorded: () => void = () => undefined): void {
+    measure(this.metrics.proxy, request, ending);
     this.recorder.record(usageOf(request, ending), recorded);
+  }
+}
+
+function measure(metrics: ProxyMetrics, { beganAt }: MeteredRequest, ending: Ending): void {
+  const { attempt, attempts, outcome, contentAt } = ending;
+  metrics.finished(attempt?.target ?? null, outcome);
+  for (const { target, error } of attempts) metrics.attempted(target.provider, error ?? 'ok');
+  if (attempt && contentAt !== undefined) {
+    metrics.firstByte(attempt.target.provider, (contentAt - beganAt) / 1_000);
   }
 }
 

@@ -24,6 +24,6 @@ export class ProxyModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.host.httpAdapter.answerBelow('/v1', this.handler.handle);
+    this.host.httpAdapter?.answerBelow('/v1', this.handler.handle);
   }
 }

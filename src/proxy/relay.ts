@@ -16,6 +16,8 @@ export interface RelayEvents {
   /** The client does not keep up: nothing more is to come until {@link resume}. */
   pause(): void;
   resume(): void;
+  /** The answer is an event stream. */
+  streamBegan(): void;
   /** All of the answer is here. `deliver` sends the end of it, once the request is recorded. */
   completed(deliver: () => void): void;
   /** The rest of the answer is missing. `deliver` tells the client. */
@@ -53,6 +55,7 @@ export class Relay implements AnswerTaker {
     this.isStream = isEventStream(answer.contentType);
     this.meter = this.meterFor(answer);
     if (typeof answer.framing === 'number' && !this.dropsUsage) this.bytesLeft = answer.framing;
+    if (this.isStream) this.events.streamBegan();
   }
 
   data(chunk: Buffer): void {

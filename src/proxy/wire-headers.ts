@@ -12,6 +12,8 @@ const NOT_TO_UPSTREAM = new Set([
 ]);
 const NOT_TO_UPSTREAM_PREFIX = /^(?:x-forwarded|x-original-|cf-|fly-client|fastly-client)/;
 
+/** The upstream's word on which sites may read its answers does not count for ours. */
+const NOT_TO_CLIENT_PREFIX = 'access-control-';
 const NOT_TO_CLIENT = new Set([
   ...HOP_BY_HOP,
   ...['set-cookie', 'set-cookie2', 'x-request-id', 'request-id'],
@@ -39,7 +41,8 @@ export function headersToClient(headers: readonly string[]): string[] {
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
-    if (!NOT_TO_CLIENT.has(name) && !named?.has(name)) kept.push(name, headers[i + 1]!);
+    const goes = NOT_TO_CLIENT.has(name) || name.startsWith(NOT_TO_CLIENT_PREFIX) || named?.has(name);
+    if (!goes) kept.push(name, headers[i + 1]!);
   }
   return kept;
 }
