@@ -54,6 +54,7 @@ interface Row {
  */
 @Injectable()
 export class KeyAuthenticator implements OnModuleInit {
+  /** By secret, as it came: to hash it again for every request costs more than all the rest. */
   private readonly cache = new LRUCache<string, CachedKey>({ max: CACHED_KEYS });
   /** Counts revocations: a load during which it changes is not kept. */
   private generation = 0;
@@ -80,31 +81,29 @@ export class KeyAuthenticator implements OnModuleInit {
    * @throws DatabaseUnavailable
    */
   authenticate(secret: string): AuthenticatedKey | undefined | Promise<AuthenticatedKey | undefined> {
-    if (!isKeySecret(secret)) return undefined;
-    const hash = tokenHash(secret).toString('base64');
-    const cached = this.cache.get(hash);
-    const believed = cached?.epoch === this.epoch && this.invalidations.leased;
-    return believed ? this.accept(cached.key) : this.load(hash);
+    const cached = this.cache.get(secret);
+    if (cached?.epoch === this.epoch && this.invalidations.leased) return this.accept(cached.key);
+    return isKeySecret(secret) ? this.load(secret) : undefined;
   }
 
-  private async load(hash: string): Promise<AuthenticatedKey | undefined> {
+  private async load(secret: string): Promise<AuthenticatedKey | undefined> {
     const { generation, epoch } = this;
     let row: Row | undefined;
     try {
-      [row] = await this.queries.rows<Row>(FIND, [Buffer.from(hash, 'base64')]);
+      [row] = await this.queries.rows<Row>(FIND, [tokenHash(secret)]);
     } catch {
-      return this.accept(this.knownInGrace(hash));
+      return this.accept(this.knownInGrace(secret));
     }
     this.databaseSeenAt = performance.now();
     const key = row && toKey(row);
-    if (!key) this.cache.delete(hash);
-    else if (generation === this.generation) this.cache.set(hash, { key, epoch });
+    if (!key) this.cache.delete(secret);
+    else if (generation === this.generation) this.cache.set(secret, { key, epoch });
     return this.accept(key);
   }
 
   /** @throws DatabaseUnavailable */
-  private knownInGrace(hash: string): AuthenticatedKey {
-    const known = this.cache.peek(hash)?.key;
+  private knownInGrace(secret: string): AuthenticatedKey {
+    const known = this.cache.peek(secret)?.key;
     const silentMs = performance.now() - Math.max(this.databaseSeenAt, this.invalidations.heardAt);
     if (!known || silentMs > this.settings.keyGraceSeconds * 1_000) throw new DatabaseUnavailable();
     return known;
@@ -119,11 +118,11 @@ export class KeyAuthenticator implements OnModuleInit {
   private forget({ topic, id, organizationId, userId }: Invalidation): void {
     if (topic !== KEYS_REVOKED) return;
     this.generation++;
-    for (const [hash, { key }] of this.cache.entries()) {
+    for (const [secret, { key }] of this.cache.entries()) {
       const revoked =
         key.id === id ||
         (key.organizationId === organizationId && (userId === undefined || key.userId === userId));
-      if (revoked) this.cache.delete(hash);
+      if (revoked) this.cache.delete(secret);
     }
   }
 }

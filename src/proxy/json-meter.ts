@@ -1,6 +1,6 @@
 import { EMPTY, NOTHING_READ } from './meter.js';
 import type { Meter, Reading } from './meter.js';
-import { readObject, skipValue } from './json-members.js';
+import { skipValue } from './json-members.js';
 import { asObject, tokenCounts } from './token-counts.js';
 
 /** Of answers beyond this, the last part is looked at: usage comes behind the content. */
@@ -79,7 +79,6 @@ function parseObject(
   start: number,
   end: number,
 ): Readonly<Record<string, unknown>> | undefined {
-  if (!readObject(text, start, end)) return undefined;
   try {
     return asObject(JSON.parse(text.toString('utf8', start, end)));
   } catch {

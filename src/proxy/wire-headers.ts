@@ -28,11 +28,24 @@ export function linesToUpstream(raw: readonly string[], connection: string | und
   const named = namedBy(connection);
   let lines = '';
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase();
-    const stays = NOT_TO_UPSTREAM.has(name) || NOT_TO_UPSTREAM_PREFIX.test(name) || named?.has(name);
-    if (!stays) lines += `${name}: ${raw[i + 1]}\r\n`;
+    const name = nameToUpstream(raw[i]!);
+    if (name !== '' && !named?.has(name)) lines += `${name}: ${raw[i + 1]}\r\n`;
   }
   return lines;
+}
+
+const KNOWN_NAMES = 1_000;
+/** Clients send the same few names again and again. */
+const names = new Map<string, string>();
+
+/** In lower case; empty where the header stays. */
+function nameToUpstream(raw: string): string {
+  const known = names.get(raw);
+  if (known !== undefined) return known;
+  const name = raw.toLowerCase();
+  const stays = NOT_TO_UPSTREAM.has(name) || NOT_TO_UPSTREAM_PREFIX.test(name);
+  if (names.size < KNOWN_NAMES) names.set(raw, stays ? '' : name);
+  return stays ? '' : name;
 }
 
 /** The headers of an upstream's answer that the client gets, names and values in turn. */

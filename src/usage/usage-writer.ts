@@ -50,7 +50,7 @@ export class UsageWriter implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** There is something to write. */
   wake(): void {
-    this.sleep.abort();
+    if (!this.sleep.signal.aborted) this.sleep.abort(); // to abort makes an error each time, with its stack
   }
 
   private async run(): Promise<void> {
