@@ -10,7 +10,7 @@ export interface ObjectText {
   /** Behind the opening brace. */
   readonly contentStart: number;
   readonly isEmpty: boolean;
-  /** Of a member that is there several times, the last one counts, as everywhere. */
+  /** Those that were wanted. Of one that is there several times, the last one counts, as everywhere. */
   readonly members: ReadonlyMap<string, MemberSpan>;
 }
 
@@ -20,15 +20,23 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
+/** So far, looking at each byte costs less than a search. */
+const NEAR_BYTES = 32;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 
 /**
  * The members of a JSON object, without parsing what is in them: a request holds megabytes of images, of which
  * nothing is needed but where they end.
+ * @param wanted names of the members that are told, in ASCII
  * @returns undefined where the text is not a JSON object. What is below the members is not checked
  */
-export function readObject(text: Buffer, from = 0, to = text.length): ObjectText | undefined {
+export function readObject(
+  text: Buffer,
+  wanted: readonly string[],
+  from = 0,
+  to = text.length,
+): ObjectText | undefined {
   const start = skipSpace(text, from, to);
   if (text[start] !== OPEN_BRACE) return undefined;
   const members = new Map<string, MemberSpan>();
@@ -36,7 +44,7 @@ export function readObject(text: Buffer, from = 0, to = text.length): ObjectText
   const isEmpty = text[end] === CLOSE_BRACE;
   if (!isEmpty) {
     end = start;
-    do end = readMember(text, skipSpace(text, end + 1, to), to, members);
+    do end = readMember(text, skipSpace(text, end + 1, to), to, wanted, members);
     while (end > 0 && text[end] === COMMA);
   }
   const isWhole = end > 0 && text[end] === CLOSE_BRACE && skipSpace(text, end + 1, to) === to;
@@ -44,21 +52,39 @@ export function readObject(text: Buffer, from = 0, to = text.length): ObjectText
 }
 
 /** @returns where what follows the member stands; -1 when there is no member */
-function readMember(text: Buffer, start: number, to: number, members: Map<string, MemberSpan>): number {
+function readMember(
+  text: Buffer,
+  start: number,
+  to: number,
+  wanted: readonly string[],
+  members: Map<string, MemberSpan>,
+): number {
   const keyEnd = text[start] === QUOTE ? stringEnd(text, start) : -1;
   if (keyEnd < 0) return -1;
-  const key = parseKey(text, start, keyEnd);
   const colon = skipSpace(text, keyEnd, to);
-  if (key === undefined || text[colon] !== COLON) return -1;
+  if (text[colon] !== COLON) return -1;
   const valueStart = skipSpace(text, colon + 1, to);
   const valueEnd = skipValue(text, valueStart, to);
   if (valueEnd <= valueStart || valueEnd > to) return -1;
-  members.set(key, { start: valueStart, end: valueEnd });
+  const key = wantedKey(text, start + 1, keyEnd - 1, wanted);
+  if (key !== undefined) members.set(key, { start: valueStart, end: valueEnd });
   return skipSpace(text, valueEnd, to);
 }
 
-function parseKey(text: Buffer, start: number, end: number): string | undefined {
-  const raw = text.toString('utf8', start + 1, end - 1);
+/** Texts are made of those keys only that may be wanted. */
+function wantedKey(text: Buffer, start: number, end: number, wanted: readonly string[]): string | undefined {
+  const length = end - start;
+  if (!hasEscape(text, start, end) && !wanted.some((key) => key.length === length)) return undefined;
+  const key = unescaped(text.toString('utf8', start, end));
+  return key !== undefined && wanted.includes(key) ? key : undefined;
+}
+
+function hasEscape(text: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (text[at] === BACKSLASH) return true;
+  return false;
+}
+
+function unescaped(raw: string): string | undefined {
   if (!raw.includes('\\')) return raw;
   try {
     return JSON.parse(`"${raw}"`) as string;
@@ -79,7 +105,17 @@ function isSpace(byte: number): boolean {
 
 /** Behind the closing quote of the string that begins at `start`; -1 when there is none. */
 export function stringEnd(text: Buffer, start: number): number {
-  let at = start;
+  const near = Math.min(text.length, start + NEAR_BYTES);
+  let at = start + 1;
+  for (; at < near; at++) {
+    if (text[at] === QUOTE) return at + 1;
+    if (text[at] === BACKSLASH) at++;
+  }
+  return farStringEnd(text, at);
+}
+
+function farStringEnd(text: Buffer, from: number): number {
+  let at = from - 1;
   for (;;) {
     at = text.indexOf(QUOTE, at + 1);
     if (at < 0) return -1;

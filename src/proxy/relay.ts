@@ -24,12 +24,14 @@ export interface RelayEvents {
   interrupted(deliver: () => void): void;
 }
 
+const NOTHING_METERED: Meter = Object.freeze(new NoMeter());
+
 /** Up to here, copying costs less than a second buffer to write. */
 const JOINED_LIMIT_BYTES = 16_384;
 
 /** Passes one answer on to the client, in the pieces in which it comes, and reads its usage. */
 export class Relay implements AnswerTaker {
-  meter: Meter = new NoMeter();
+  meter: Meter = NOTHING_METERED;
   private answer: AnswerHead;
   private isStream = false;
   private hasBegun = false;
@@ -38,7 +40,8 @@ export class Relay implements AnswerTaker {
   private bytesLeft = Infinity;
   /** What completes a body with a known length: the client takes it for the end. */
   private last = EMPTY;
-  private readonly lineEnds = new LineEnds();
+  /** Of an event stream. */
+  private lineEnds?: LineEnds;
 
   constructor(
     private readonly request: ProxiedRequest,
@@ -55,7 +58,9 @@ export class Relay implements AnswerTaker {
     this.isStream = isEventStream(answer.contentType);
     this.meter = this.meterFor(answer);
     if (typeof answer.framing === 'number' && !this.dropsUsage) this.bytesLeft = answer.framing;
-    if (this.isStream) this.events.streamBegan();
+    if (!this.isStream) return;
+    this.lineEnds = new LineEnds();
+    this.events.streamBegan();
   }
 
   data(chunk: Buffer): void {
@@ -89,7 +94,7 @@ export class Relay implements AnswerTaker {
       }
       if (!this.hasBegun) this.begin();
       const { body } = proxyRefusal('stream_interrupted', request.id);
-      const event = this.lineEnds.separator + interruptionEvent(request.path, body);
+      const event = this.lineEnds!.separator + interruptionEvent(request.path, body);
       response.write(event, () => response.socket?.destroySoon());
     });
   }
@@ -120,7 +125,7 @@ export class Relay implements AnswerTaker {
       return;
     }
     if (!this.hasBegun) this.begin();
-    if (this.isStream) this.lineEnds.passed(chunk);
+    this.lineEnds?.passed(chunk);
     if (this.response.write(chunk) || this.isWaiting) return;
     this.isWaiting = true;
     this.events.pause();

@@ -3,6 +3,7 @@ import { readObject } from './json-members.js';
 import type { MemberSpan, ObjectText } from './json-members.js';
 
 const MODEL_LIMIT = 200;
+const WANTED = ['model', 'stream', 'stream_options'];
 const CHAT_COMPLETIONS = /^\/v1\/chat\/completions\/?$/;
 
 /** What the proxy needs to know of a request's body; the rest of it is passed on unseen. */
@@ -19,7 +20,7 @@ export interface RequestFields {
 
 /** Never throws: a body that is not what it should be is the upstream's to refuse. */
 export function readFields(path: string, headers: IncomingHttpHeaders, body: Buffer): RequestFields {
-  const object = headers['content-encoding'] === undefined ? readObject(body) : undefined;
+  const object = headers['content-encoding'] === undefined ? readObject(body, WANTED) : undefined;
   if (!object) return { model: null, stream: false, body, usageAdded: false };
   const model = modelIn(body, object.members.get('model'));
   const stream = isTrue(body, object.members.get('stream'));
@@ -56,7 +57,7 @@ function askForUsage(body: Buffer, { contentStart, members }: ObjectText): Buffe
   if (body.toString('latin1', options.start, options.end) === 'null') {
     return splice(body, options.start, options.end, '{"include_usage":true}');
   }
-  const object = readObject(body, options.start, options.end);
+  const object = readObject(body, ['include_usage'], options.start, options.end);
   if (!object) return undefined;
   const { contentStart: at, isEmpty } = object;
   const includeUsage = object.members.get('include_usage');

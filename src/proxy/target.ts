@@ -16,8 +16,22 @@ export interface Target {
   readonly ownLines: string;
 }
 
+const KNOWN_TARGETS = 100;
+/** Few paths are asked for again and again. Goes with the upstream, whose key may be another one afterwards. */
+const known = new WeakMap<PoolUpstream, Map<string, Target | undefined>>();
+
 /** @returns undefined for a path that leads to no upstream, or out of its base URL */
 export function targetAt(upstream: PoolUpstream, requestTarget: string): Target | undefined {
+  const targets = known.get(upstream) ?? new Map<string, Target | undefined>();
+  if (targets.size === 0) known.set(upstream, targets);
+  const made = targets.get(requestTarget);
+  if (made) return made;
+  const target = makeTarget(upstream, requestTarget);
+  if (targets.size < KNOWN_TARGETS) targets.set(requestTarget, target);
+  return target;
+}
+
+function makeTarget(upstream: PoolUpstream, requestTarget: string): Target | undefined {
   const { id, name, provider, baseUrl, apiKey } = upstream;
   const url = targetUrl(baseUrl, requestTarget);
   if (!url) return undefined;

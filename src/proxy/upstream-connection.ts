@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { OnReadOpts, Socket } from 'node:net';
 import type { AnswerHead } from './answer-head.js';
 import { AnswerReader } from './answer-reader.js';
 import type { AnswerSink } from './answer-reader.js';
@@ -25,6 +25,23 @@ export interface AnswerListener extends AnswerSink {
 /** Up to here, one string costs less to write than two buffers; in Latin-1, every byte is a character. */
 const JOINED_LIMIT_BYTES = 16_384;
 
+const READ_BYTES = 65_536;
+const connections = new WeakMap<Socket, UpstreamConnection>();
+
+/**
+ * How the sockets of upstreams are read: into one buffer for all of them, of which what was read is copied out.
+ * Otherwise Node makes a buffer of 64 KiB for every read, however little comes.
+ */
+export const UPSTREAM_READING: OnReadOpts = {
+  buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+  callback(this: Socket, bytesRead: number, buffer: Uint8Array): boolean {
+    const connection = connections.get(this);
+    if (connection) connection.onData(Buffer.from(buffer.subarray(0, bytesRead)));
+    else this.destroy(); // speaks before it is spoken to
+    return true;
+  },
+};
+
 /** A connection to an upstream; carries one request at a time. */
 export class UpstreamConnection {
   private readonly reader = new AnswerReader({
@@ -39,6 +56,7 @@ export class UpstreamConnection {
   idleSince = 0;
 
   /**
+   * @param socket that is read as {@link UPSTREAM_READING} says
    * @param released is called when the connection waits for its next request, never from within a listener
    */
   constructor(
@@ -46,7 +64,8 @@ export class UpstreamConnection {
     private readonly released: (connection: UpstreamConnection) => void,
   ) {
     socket.setNoDelay(true);
-    socket.on('data', (bytes: Buffer) => this.onData(bytes));
+    connections.set(socket, this);
+    socket.resume(); // its stream has no data, but an end
     socket.on('end', () => this.onClose());
     socket.on('error', () => this.onClose());
     socket.on('close', () => this.onClose());
@@ -86,7 +105,8 @@ export class UpstreamConnection {
     this.socket.destroy();
   }
 
-  private onData(bytes: Buffer): void {
+  /** @internal */
+  onData(bytes: Buffer): void {
     try {
       this.reader.feed(bytes);
     } catch {

@@ -4,7 +4,7 @@ import type { buildConnector } from 'undici';
 import { Settings } from '../config/settings.js';
 import { AddressGuard } from '../upstreams/address-guard.js';
 import { guardedConnector } from '../upstreams/guarded-connector.js';
-import { UpstreamConnection } from './upstream-connection.js';
+import { UPSTREAM_READING, UpstreamConnection } from './upstream-connection.js';
 import type { AnswerListener, FailureKind, WireRequest } from './upstream-connection.js';
 
 const IDLE_TIMEOUT_MS = 15_000;
@@ -19,7 +19,10 @@ export class UpstreamConnections implements OnApplicationShutdown {
   private readonly sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
 
   constructor(guard: AddressGuard, settings: Settings) {
-    this.connect = guardedConnector(guard, { timeout: settings.upstreamConnectTimeoutMs });
+    this.connect = guardedConnector(guard, {
+      timeout: settings.upstreamConnectTimeoutMs,
+      onread: UPSTREAM_READING,
+    });
   }
 
   /**

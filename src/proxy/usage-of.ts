@@ -37,7 +37,7 @@ export function usageOf(request: MeteredRequest, ending: Ending): UsageRecord {
   return {
     id: randomUUID(),
     request_id: request.id,
-    at: new Date(request.arrivedAt).toISOString(),
+    at: isoTime(request.arrivedAt),
     organization_id: key.organizationId,
     user_id: key.userId,
     key_id: key.id,
@@ -59,6 +59,14 @@ export function usageOf(request: MeteredRequest, ending: Ending): UsageRecord {
     ttft_ms: contentAt === undefined ? null : milliseconds(contentAt - beganAt),
     attempts: ending.attempts.map(attemptOf),
   };
+}
+
+let lastTime = { at: NaN, text: '' };
+
+/** Many requests arrive in the same millisecond. */
+function isoTime(at: number): string {
+  if (lastTime.at !== at) lastTime = { at, text: new Date(at).toISOString() };
+  return lastTime.text;
 }
 
 function attemptOf({ target, status, error, ms }: Attempt): UpstreamAttempt {

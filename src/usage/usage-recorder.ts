@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { UsageJournal } from './journal/usage-journal.js';
+import { recordLine } from './record-line.js';
 import type { UsageRecord } from './usage-record.js';
 import { UsageWriter } from './usage-writer.js';
 
@@ -23,7 +24,7 @@ export class UsageRecorder {
   record(record: UsageRecord, recorded: () => void): void {
     if (this.callbacks.length === 0) setImmediate(() => this.flush());
     this.callbacks.push(recorded);
-    this.lines.push(`${JSON.stringify(record)}\n`);
+    this.lines.push(recordLine(record));
   }
 
   private flush(): void {
