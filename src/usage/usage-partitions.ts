@@ -46,9 +46,11 @@ export class UsagePartitions implements OnModuleInit {
     await this.create(Array.from({ length: MONTHS_AHEAD + 1 }, (_, i) => addMonths(startOfMonth(now), i)));
   }
 
-  /** The partitions of these times, where they are missing. */
+  /** The partitions of these times, where they are missing and the time is not past its retention. */
   async create(times: readonly Date[]): Promise<void> {
-    const months = new Map(times.map((time) => [nameOf(startOfMonth(time)), startOfMonth(time)]));
+    const keptFrom = this.keptFrom() ?? -Infinity;
+    const kept = times.filter((time) => time >= keptFrom);
+    const months = new Map(kept.map((time) => [nameOf(startOfMonth(time)), startOfMonth(time)]));
     await this.alone(async (transaction) => {
       for (const [name, month] of months) {
         const [found] = await transaction.query<unknown[]>(

@@ -34,7 +34,7 @@ export interface SummaryRow {
   readonly model?: string | null;
   readonly provider?: string | null;
   readonly upstream_id?: number | null;
-  /** Its last name, as it may have been renamed. */
+  /** Its name on the last of the days, as it may have been renamed. */
   readonly upstream_name?: string | null;
   readonly key_id?: number;
   readonly user_id?: string;

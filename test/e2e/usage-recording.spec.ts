@@ -1,6 +1,11 @@
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { UsageRecord } from '../../src/usage/usage-record.js';
+import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { recordAll, usageRecord } from '../support/usage.js';
+import { eventually } from '../support/eventually.js';
+import { record, recordAll, usageRecord, written } from '../support/usage.js';
 
 let app: TestApp;
 
@@ -12,14 +17,183 @@ afterEach(async () => {
   await app.close();
 });
 
-it('a record is in the database as it was given', async () => {
+const journal = () => join(app.dataDir, 'usage-journal');
+const many = (count: number, fields: Partial<UsageRecord> = {}) =>
+  Array.from({ length: count }, () => usageRecord(fields));
+
+async function journalBytes(): Promise<number> {
+  const names = await readdir(journal(), { recursive: true });
+  const segments = names.filter((name) => name.endsWith('.jsonl'));
+  const texts = await Promise.all(segments.map((name) => readFile(join(journal(), name)).catch(() => '')));
+  return texts.reduce((sum, { length }) => sum + length, 0);
+}
+
+async function sums(): Promise<unknown> {
+  const [row] = await app.database.query(
+    `SELECT sum(requests)::int AS requests, sum(total_tokens)::int AS tokens FROM usage_rollups
+     WHERE granularity = 'day'`,
+  );
+  return row;
+}
+
+it('a record is in the database as it was given, within a second', async () => {
   const given = usageRecord({
-    model: 'ünïcode "quoted"\n',
+    model: 'ünïcode "q"\n\\u0000',
     ttft_ms: null,
     input_tokens: null,
     latency_ms: 1.25,
   });
+  const start = performance.now();
   await recordAll(app, [given]);
+  expect(performance.now() - start).toBeLessThan(1_000);
   const [row] = await app.database.query('SELECT * FROM usage_records');
   expect(row).toEqual(given);
+});
+
+it('says that it is recorded after the turn, when it is in the journal', async () => {
+  await app.database.refuse();
+  const recorder = app.app.get(UsageRecorder, { strict: false });
+  let recorded = 0;
+  const given = usageRecord();
+  recorder.record(given, () => recorded++);
+  recorder.record(usageRecord(), () => recorded++);
+  expect(recorded).toBe(0);
+  await eventually(() => expect(recorded).toBe(2));
+  const [folder] = await readdir(journal());
+  const text = await readFile(join(journal(), folder!, '0000000001.jsonl'), 'utf8');
+  expect(text.split('\n')).toEqual([JSON.stringify(given), expect.any(String), '']);
+});
+
+it('a callback that throws harms nobody', async () => {
+  const recorder = app.app.get(UsageRecorder, { strict: false });
+  recorder.record(usageRecord(), () => {
+    throw new Error('of the caller');
+  });
+  await record(app, many(1));
+  await written(app.database, 2);
+});
+
+it('a database that is away loses nothing: records wait on disk', async () => {
+  const { recordings } = await withoutDatabase(async () => {
+    for (let i = 0; i < 200; i++) await record(app, many(100)); // some 11 MB: several segments
+  });
+  expect(recordings).toBeGreaterThan(10_000_000);
+  await written(app.database, 20_000, 30_000);
+  expect(await sums()).toEqual({ requests: 20_000, tokens: 300_000 });
+  await record(app, many(1));
+  await written(app.database, 20_001);
+  expect(await journalBytes()).toBeLessThan(5_000_000); // what is written is removed
+}, 60_000);
+
+/** Returns how many bytes wait in the journal at the end. */
+async function withoutDatabase(work: () => Promise<void>): Promise<{ recordings: number }> {
+  await app.database.refuse();
+  await work();
+  const recordings = await journalBytes();
+  await app.database.admit();
+  return { recordings };
+}
+
+it('a database that comes and goes under load loses nothing', async () => {
+  const load = (async () => {
+    for (let i = 0; i < 150; i++) {
+      await record(app, many(20));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  })();
+  for (let i = 0; i < 3; i++) {
+    await app.database.refuse();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await app.database.admit();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  await load;
+  await written(app.database, 3_000, 20_000);
+  expect(await sums()).toEqual({ requests: 3_000, tokens: 45_000 });
+}, 60_000);
+
+describe('a record that the database refuses', () => {
+  const HALF = '\ud800';
+
+  it.each([
+    ['U+0000 in a name', { model: 'a\0b' }, { model: 'a\ufffdb' }],
+    ['half a surrogate pair', { path: `/v1/${HALF}` }, { path: '/v1/\ufffd' }],
+    ['a count that is none', { input_tokens: 1e30 }, { input_tokens: null }],
+    ['half a count', { output_tokens: 0.5 }, { output_tokens: null }],
+    ['a name too long for an index', { model: incompressible(20_000) }, { model: incompressible(2_000) }],
+  ])('for %s is stored without it, and holds up none of the others', async (_, fields, stored) => {
+    const bad = usageRecord(fields);
+    await recordAll(app, [...many(30), bad, ...many(30)]);
+    const [row] = await app.database.query('SELECT * FROM usage_records WHERE id = $1', [bad.id]);
+    expect(row).toEqual({ ...bad, ...stored });
+    expect(await sums()).toMatchObject({ requests: 61 });
+  });
+
+  it.each([
+    ['no number of an organization', { organization_id: 'x' }],
+    ['no time', { at: 'some day' }],
+    ['a time that no partition is made for', { at: '1970-01-01T00:00:00.000Z' }],
+    ['no status', { status: undefined }],
+  ])('for %s is set aside', async (_, fields) => {
+    const bad = usageRecord(fields as unknown as Partial<UsageRecord>);
+    await record(app, [...many(20), bad, ...many(20)]);
+    await written(app.database, 40);
+    await eventually(async () => {
+      const rejected = await readFile(join(journal(), 'rejected.jsonl'), 'utf8');
+      expect(rejected).toBe(`${JSON.stringify(bad)}\n`);
+    });
+    await recordAll(app, many(1));
+  });
+});
+
+/** Text without repetitions. */
+function incompressible(length: number): string {
+  let text = '';
+  for (let seed = 1; text.length < length; seed = (seed * 48_271) % 2_147_483_647) text += seed.toString(36);
+  return text.slice(0, length);
+}
+
+describe('a journal that cannot be written', () => {
+  it('holds up no request, and loses nothing while the process lives', async () => {
+    await writeFile(journal(), 'not a folder');
+    await record(app, many(700));
+    await written(app.database, 700);
+    await rm(journal());
+    await eventually(async () => {
+      await record(app, many(1));
+      expect(await readdir(journal())).toHaveLength(1);
+    });
+  });
+
+  it('because its folder is removed is made anew', async () => {
+    await recordAll(app, many(3));
+    await rm(journal(), { recursive: true });
+    await record(app, many(3));
+    await written(app.database, 6);
+    await eventually(async () => {
+      await record(app, many(1));
+      expect(await readdir(journal())).toHaveLength(1);
+    }, 15_000);
+  }, 30_000);
+
+  it('and a database that is away: memory holds a part', async () => {
+    await app.database.refuse();
+    await writeFile(journal(), 'not a folder');
+    for (let i = 0; i < 100; i++) await record(app, many(1_000));
+    await app.database.admit();
+    await eventually(async () => {
+      const [row] = await app.database.query<{ count: number }>(
+        'SELECT count(*)::int AS count FROM usage_records',
+      );
+      expect(row!.count).toBeGreaterThan(30_000);
+    }, 40_000);
+  }, 60_000);
+});
+
+it('files of the journal are for the service only', async () => {
+  await record(app, many(1));
+  const [folder] = await readdir(journal());
+  const paths = ['', 'owner.json', '0000000001.jsonl'].map((name) => join(journal(), folder!, name));
+  const stats = await Promise.all(paths.map((path) => stat(path)));
+  expect(stats.map(({ mode }) => mode & 0o077)).toEqual([0, 0, 0]);
 });

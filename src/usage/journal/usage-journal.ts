@@ -92,7 +92,8 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
   async close(): Promise<void> {
     this.giveUp();
     for (const journal of this.others) {
-      if (journal.empty) journal.folder.remove();
+      const rest = await journal.read(); // also lets go of what has been read to its end
+      if (rest === undefined && journal.empty) journal.folder.remove();
       else journal.folder.release();
       await journal.close();
     }

@@ -1,0 +1,318 @@
+import { startApp } from '../support/app.js';
+import type { Agent, TestApp } from '../support/app.js';
+import { join, personalOwner, teamOwner } from '../support/owners.js';
+import type { TestOwner } from '../support/owners.js';
+import { recordAll, usageRecord } from '../support/usage.js';
+
+const UNTYPED = { error: { message: expect.any(String) } };
+const MARCH = { from: '2026-03-01', to: '2026-04-01' };
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const total = async (agent: Agent, path: string, query: object = MARCH) =>
+  (await agent.get(path).query(query).expect(200)).body.totals.requests as number;
+
+describe('who sees what', () => {
+  let team: TestOwner;
+  let person: TestOwner;
+  let member: Agent;
+
+  beforeAll(async () => {
+    team = await teamOwner(app);
+    person = await personalOwner(app);
+    member = await join(app, team, person.user, 'member');
+    const at = '2026-03-10T12:34:56.789Z';
+    const of = (user_id: string, organization_id: number) => usageRecord({ at, user_id, organization_id });
+    await recordAll(app, [
+      ...[of(person.user, person.organizationId), of(person.user, team.organizationId)],
+      ...[of(team.user, team.organizationId), of(team.user, team.organizationId)],
+    ]);
+  });
+
+  it('a user sees what all keys of their own have used, and nobody else’s', async () => {
+    expect(await total(person.admin, '/me/usage')).toBe(2);
+    expect(await total(team.admin, '/me/usage')).toBe(2);
+    expect(await total(await app.as('nobody'), '/me/usage')).toBe(0);
+  });
+
+  it('a member sees what all keys of the team have used', async () => {
+    expect(await total(member, `${team.base}/usage`)).toBe(3);
+    const { body } = await member.get(`${team.base}/usage/requests`).query(MARCH).expect(200);
+    expect(body.requests).toHaveLength(3);
+  });
+
+  it('a personal organization has an address, too', async () => {
+    expect(await total(person.admin, `/me/organizations/${person.organizationId}/usage`)).toBe(1);
+  });
+
+  it.each(['usage', 'usage/requests'])('a stranger gets 404 for %s', async (path) => {
+    const stranger = await app.as('stranger');
+    const { body } = await stranger.get(`${team.base}/${path}`).expect(404);
+    expect(body).toEqual({ error: { message: 'organization not found' } });
+  });
+
+  it('a filter does not reach beyond what one sees', async () => {
+    expect(await total(person.admin, '/me/usage', { ...MARCH, user: team.user })).toBe(0);
+  });
+
+  it('records survive the organization; its key, its members and itself do not', async () => {
+    const doomed = await teamOwner(app);
+    const { body: key } = await doomed.admin.post(`${doomed.base}/keys`).send({ name: 'ci' }).expect(201);
+    const fields = { organization_id: doomed.organizationId, user_id: doomed.user, key_id: key.id };
+    await recordAll(app, [usageRecord({ at: '2026-03-10T00:00:00.000Z', ...fields })]);
+    const { body } = await doomed.admin.get(doomed.base).expect(200);
+    await doomed.admin.delete(doomed.base).set('X-Confirm-Slug', body.slug).expect(200);
+    expect(await total(doomed.admin, '/me/usage')).toBe(1);
+    await doomed.admin.get(`${doomed.base}/usage`).expect(404);
+  });
+});
+
+describe('the range', () => {
+  let team: TestOwner;
+  const HOUR = 3_600_000;
+  const now = Date.now();
+  const ago = (ms: number) => new Date(now - ms).toISOString();
+
+  beforeAll(async () => {
+    team = await teamOwner(app);
+    const times = [ago(0), ago(29 * 24 * HOUR), ago(31 * 24 * HOUR), '2026-03-31T23:59:59.999Z'];
+    await recordAll(
+      app,
+      times.map((at) => usageRecord({ at, organization_id: team.organizationId })),
+    );
+  });
+
+  it('is the last 30 days when nothing is said', async () => {
+    const { body } = await team.admin.get(`${team.base}/usage`).expect(200);
+    expect(body.totals.requests).toBe(2);
+    expect(Date.parse(body.to) - Date.parse(body.from)).toBe(30 * 24 * HOUR);
+    expect(body.bucket).toBe('day');
+    expect(body.buckets).toHaveLength(31);
+    const { body: page } = await team.admin.get(`${team.base}/usage/requests`).expect(200);
+    expect(page.requests).toHaveLength(2);
+  });
+
+  it('takes times of any time zone', async () => {
+    const from = '2026-04-01T01:59:59.999+02:00';
+    expect(await total(team.admin, `${team.base}/usage`, { from, to: '2026-04-01' })).toBe(1);
+    expect(await total(team.admin, `${team.base}/usage`, { from: '2026-04-01', to: ago(-HOUR) })).toBe(3);
+    await team.admin.get(`${team.base}/usage?from=${from}&to=2026-04-01`).expect(200); // the plus not encoded
+  });
+
+  it('has calendar’s buckets, of which only what is in the range counts', async () => {
+    const query = { from: '2026-03-31T22:30:00Z', to: '2026-03-31T23:59:59.999Z', bucket: 'month' };
+    const { body } = await team.admin.get(`${team.base}/usage`).query(query).expect(200);
+    expect(body.totals.requests).toBe(0);
+    expect(body.buckets).toHaveLength(1);
+    expect(body.buckets[0]).toMatchObject({
+      start: '2026-03-01T00:00:00.000Z',
+      end: '2026-04-01T00:00:00.000Z',
+      requests: 0,
+      input_tokens: null,
+      latency_ms: { avg: null, p50: null, p95: null },
+    });
+  });
+
+  it.each([
+    'from=yesterday',
+    'from=2026-13-01',
+    'from=2026-02-30T25:00:00Z',
+    'to=2026-03-01T00:00:00',
+    'from=2026-03-02&to=2026-03-02',
+    'from=2026-03-02&to=2026-03-01',
+    'from=2026-03-01&from=2026-03-02',
+    'from=2999-01-01',
+    'from=1900-01-01',
+    'bucket=week',
+    'bucket=',
+    'group_by=colour',
+    'group_by=model,',
+    'upstream=main',
+    'upstream=01',
+    'key=-1',
+    'key=1000000000000000',
+    'status=20',
+    'status=200,x',
+    'model=',
+    'model=%00',
+    `status=${Array.from({ length: 101 }, () => 200).join(',')}`,
+    'bucket=hour&from=2020-01-01&to=2026-01-01',
+  ])('%s is refused', async (query) => {
+    expect((await team.admin.get(`${team.base}/usage?${query}`).expect(400)).body).toEqual(UNTYPED);
+  });
+
+  it('takes filters repeated and separated by commas', async () => {
+    for (const query of [
+      'status=200,429&status=500',
+      'model=gpt-4o&model=other',
+      'key=1,2',
+      'upstream=1&user=ann',
+    ])
+      expect(await total(team.admin, `${team.base}/usage?${query}`, {})).toBe(2);
+    for (const query of ['status=429', 'model=gpt-4', 'key=2', 'upstream=7', 'user=bob', 'provider=x'])
+      expect(await total(team.admin, `${team.base}/usage?${query}`, {})).toBe(0);
+  });
+});
+
+describe('groups', () => {
+  it('have the names of today, and only members they are grouped by', async () => {
+    const team = await teamOwner(app);
+    const { body: key } = await team.admin.post(`${team.base}/keys`).send({ name: 'laptop' }).expect(201);
+    const fields = { organization_id: team.organizationId, user_id: team.user, key_id: key.id };
+    await recordAll(app, [
+      usageRecord({ ...fields, at: '2026-03-01T10:00:00.000Z', upstream_id: 5, upstream_name: 'old' }),
+      usageRecord({ ...fields, at: '2026-03-02T11:00:00.000Z', upstream_id: 5, upstream_name: 'new' }),
+      usageRecord({ ...fields, at: '2026-03-01T12:00:00.000Z', key_id: 999_999, user_id: 'gone' }),
+    ]);
+    await team.admin.put(`/me/keys/${key.id}`).send({ name: 'desk' }).expect(200);
+    await team.admin.delete(`/me/keys/${key.id}`).expect(204);
+    const groups = async (group_by: string) => {
+      const query = { ...MARCH, bucket: 'month', group_by };
+      const { body } = await team.admin.get(`${team.base}/usage`).query(query).expect(200);
+      return body.buckets[0].groups as Record<string, unknown>[];
+    };
+    expect(await groups('upstream')).toEqual([
+      expect.objectContaining({ upstream_id: 5, upstream_name: 'new', requests: 2 }),
+      expect.objectContaining({ upstream_id: 1, upstream_name: 'main', requests: 1 }),
+    ]);
+    const [known, unknown] = await groups('key,user');
+    expect(known).toMatchObject({ key_id: key.id, key_name: 'desk', user_id: team.user });
+    expect(known!.user_email).toBe(`${team.user}@example.com`);
+    expect(unknown).toMatchObject({ key_id: 999_999, key_name: null, user_id: 'gone', user_email: null });
+    const [first] = await groups('status');
+    expect(Object.keys(first!).slice(0, 2)).toEqual(['status', 'requests']);
+    expect(first).not.toHaveProperty('model');
+  });
+});
+
+describe('requests', () => {
+  let team: TestOwner;
+  const at = (second: number) => new Date(Date.UTC(2026, 2, 5, 12, 0, second)).toISOString();
+
+  beforeAll(async () => {
+    team = await teamOwner(app);
+    const records = Array.from({ length: 25 }, (_, i) =>
+      usageRecord({
+        at: at(Math.floor(i / 5)),
+        organization_id: team.organizationId,
+        status: i % 2 ? 200 : 500,
+      }),
+    );
+    await recordAll(app, records);
+  });
+
+  it('are as they were recorded', async () => {
+    const given = usageRecord({ at: '2026-03-06T00:00:00.000Z', organization_id: team.organizationId });
+    await recordAll(app, [given]);
+    const query = { from: '2026-03-06', to: '2026-03-07' };
+    const { body } = await team.admin.get(`${team.base}/usage/requests`).query(query).expect(200);
+    expect(body).toEqual({ requests: [given], next_cursor: null });
+    expect(Object.keys(body.requests[0])).toEqual([
+      ...['id', 'request_id', 'at', 'organization_id', 'user_id', 'key_id', 'upstream_id', 'upstream_name'],
+      ...['provider', 'method', 'path', 'model', 'stream', 'status', 'outcome', 'input_tokens'],
+      ...['cached_input_tokens', 'output_tokens', 'total_tokens', 'usage_source', 'latency_ms', 'ttft_ms'],
+      'attempts',
+    ]);
+  });
+
+  it('come in pages, newest first, each once though more are added', async () => {
+    const seen: { id: string; at: string }[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { from: '2026-03-05', to: '2026-03-06', limit: 7, cursor };
+      const { body } = await team.admin.get(`${team.base}/usage/requests`).query(query).expect(200);
+      seen.push(...body.requests);
+      cursor = body.next_cursor ?? undefined;
+      await recordAll(app, [usageRecord({ at: at(50), organization_id: team.organizationId })]);
+    } while (cursor !== undefined);
+    expect(seen).toHaveLength(25);
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(25);
+    expect(seen.map((record) => record.at)).toEqual(
+      seen
+        .map((record) => record.at)
+        .toSorted()
+        .reverse(),
+    );
+  });
+
+  it('can be filtered', async () => {
+    const query = { from: '2026-03-05', to: at(5), status: 500 };
+    const { body } = await team.admin.get(`${team.base}/usage/requests`).query(query).expect(200);
+    expect(body.requests).toHaveLength(13);
+  });
+
+  it.each([
+    'limit=0',
+    'limit=201',
+    'limit=x',
+    'cursor=x',
+    'cursor=',
+    `cursor=${btoa('2026-99-99T00:00:00.000Z x')}`,
+  ])('%s is refused', async (query) => {
+    expect((await team.admin.get(`${team.base}/usage/requests?${query}`).expect(400)).body).toEqual(UNTYPED);
+  });
+});
+
+describe('CSV', () => {
+  let team: TestOwner;
+  const csv = (path: string, query: object) =>
+    team.admin.get(`${team.base}/${path}`).set('Accept', 'text/csv').query(query).expect(200);
+
+  beforeAll(async () => {
+    team = await teamOwner(app);
+    const fields = {
+      organization_id: team.organizationId,
+      user_id: team.user,
+      latency_ms: 100,
+      ttft_ms: null,
+    };
+    await recordAll(app, [
+      usageRecord({ ...fields, at: '2026-03-01T10:00:00.000Z', model: '=cmd()', input_tokens: null }),
+      usageRecord({ ...fields, at: '2026-03-01T11:00:00.000Z', model: 'a,"b"\nc' }),
+    ]);
+  });
+
+  it('has a row for each bucket', async () => {
+    const { text, headers } = await csv('usage', { from: '2026-03-01', to: '2026-03-03' });
+    expect(headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(headers.vary).toContain('Accept');
+    expect(text).toBe(
+      'start,end,requests,errors,input_tokens,cached_input_tokens,output_tokens,total_tokens,' +
+        'latency_ms_avg,latency_ms_p50,latency_ms_p95,ttft_ms_avg,ttft_ms_p50,ttft_ms_p95\r\n' +
+        '2026-03-01T00:00:00.000Z,2026-03-02T00:00:00.000Z,2,0,10,0,10,30,100,100.308,100.308,,,\r\n' +
+        '2026-03-02T00:00:00.000Z,2026-03-03T00:00:00.000Z,0,0,,,,,,,,,,\r\n',
+    );
+  });
+
+  it('has a row for each group, and no text that a spreadsheet would run', async () => {
+    const { text } = await csv('usage', { from: '2026-03-01', to: '2026-03-02', group_by: 'model,user' });
+    expect(text.split('\r\n')[0]).toMatch(/^start,end,model,user_id,user_email,requests,/);
+    expect(text).toContain(`,'=cmd(),${team.user},`);
+    expect(text).toContain(`,"a,""b""\nc",${team.user},`);
+  });
+
+  it('has the requests, with the address of the next page', async () => {
+    const query = { ...MARCH, limit: 1 };
+    const { text, headers } = await csv('usage/requests', query);
+    const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(headers.link!) ?? [];
+    expect(text.split('\r\n')).toHaveLength(3);
+    expect(text).toMatch(/^id,request_id,at,.*,attempts\r\n/);
+    const second = await team.admin.get(next).set('Accept', 'text/csv').expect(200);
+    expect(second.text).toContain(`'=cmd()`);
+    expect(second.text).toContain(`"[{""upstream_id"":1,`);
+    expect(second.headers.link).toBeUndefined();
+  });
+
+  it.each(['*/*', 'application/json', 'text/html', 'text/csv;q=0.5, application/json'])(
+    'is not for who accepts %s',
+    async (accept) => {
+      const { headers } = await team.admin.get(`${team.base}/usage`).set('Accept', accept).expect(200);
+      expect(headers['content-type']).toContain('application/json');
+    },
+  );
+});
