@@ -21,3 +21,8 @@ export function lostRace(error: unknown): boolean {
 export function isRefusal(error: unknown): boolean {
   return REFUSALS.includes(stateOf(error).slice(0, 2));
 }
+
+/** Whether the statement took longer than it may. */
+export function tookTooLong(error: unknown): boolean {
+  return stateOf(error) === '57014';
+}

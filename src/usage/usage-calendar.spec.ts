@@ -9,8 +9,8 @@ const short = (intervals: readonly Interval[]) =>
   intervals.map(({ from, to }) => `${from.toISOString().slice(5, 16)} ${to.toISOString().slice(5, 16)}`);
 
 function pieces(from: string, to: string, bucket?: string) {
-  const { days, hours, records } = piecesOf(query(from, to, bucket));
-  return { days: short(days), hours: short(hours), records: short(records) };
+  const { month, day, hour, records } = piecesOf(query(from, to, bucket));
+  return { months: short(month), days: short(day), hours: short(hour), records: short(records) };
 }
 
 it.each([
@@ -27,13 +27,30 @@ it.each([
     ['03-01T22:30 03-01T23:00', '03-04T01:00 03-04T01:30'],
   ],
 ])('from %s to %s is read from the largest pieces', (from, to, days, hours, records) => {
-  expect(pieces(from, to)).toEqual({ days, hours, records });
+  expect(pieces(from, to)).toEqual({ months: [], days, hours, records });
 });
 
 it('hours are not told apart in days', () => {
   expect(pieces('2026-03-01', '2026-03-03', 'hour')).toEqual({
+    months: [],
     days: [],
     hours: ['03-01T00:00 03-03T00:00'],
+    records: [],
+  });
+});
+
+it('months are read as a whole where buckets are months', () => {
+  const asked = ['2025-11-29T23:00Z', '2026-02-01T01:30Z', 'month'] as const;
+  expect(pieces(...asked)).toEqual({
+    months: ['12-01T00:00 02-01T00:00'],
+    days: ['11-30T00:00 12-01T00:00'],
+    hours: ['11-29T23:00 11-30T00:00', '02-01T00:00 02-01T01:00'],
+    records: ['02-01T01:00 02-01T01:30'],
+  });
+  expect(pieces('2026-02-01', '2026-03-11', 'month')).toEqual({
+    months: ['02-01T00:00 04-01T00:00'],
+    days: [],
+    hours: [],
     records: [],
   });
 });
@@ -41,7 +58,12 @@ it('hours are not told apart in days', () => {
 it.each(['2026-03-10T12:34:56.789Z', '2026-03-11', '2026-03-10T13:00Z'])(
   'the day that has not ended is whole when %s is not in the past',
   (to) => {
-    expect(pieces('2026-03-09', to)).toEqual({ days: ['03-09T00:00 03-11T00:00'], hours: [], records: [] });
+    expect(pieces('2026-03-09', to)).toEqual({
+      months: [],
+      days: ['03-09T00:00 03-11T00:00'],
+      hours: [],
+      records: [],
+    });
   },
 );
 

@@ -1,5 +1,7 @@
 import type { Bucket, UsageQuery } from './usage-query.js';
 
+const LARGEST_FIRST: readonly Bucket[] = ['month', 'day', 'hour'];
+
 /** From a time (in it) to another (not in it). */
 export interface Interval {
   readonly from: Date;
@@ -8,10 +10,10 @@ export interface Interval {
 
 /** What a range is read from. */
 export interface Pieces {
-  /** Whole days, from the roll-ups by day. */
-  readonly days: Interval[];
-  /** Whole hours, from the roll-ups by hour. */
-  readonly hours: Interval[];
+  /** Whole ones, from the roll-ups of that granularity. */
+  readonly month: Interval[];
+  readonly day: Interval[];
+  readonly hour: Interval[];
   /** Parts of hours, from the records themselves. */
   readonly records: Interval[];
 }
@@ -41,27 +43,29 @@ export function bucketsOf({ from, to, bucket }: UsageQuery, most: number): Inter
 }
 
 /**
- * Takes a range to pieces that need the fewest rows: whole days and hours where it has them, records at its
- * unaligned ends. An hour or day that has not ended is whole when the range goes on until now.
+ * Takes a range to pieces that need the fewest rows: whole months, days and hours where it has them (none longer than a
+ * bucket), records at its unaligned ends. What has not ended is whole when the range goes on until now.
  */
 export function piecesOf({ from, to, bucket, now }: UsageQuery): Pieces {
-  const hours = whole('hour', { from, to }, now);
-  if (!hours) return { days: [], hours: [], records: [{ from, to }] };
-  const records = without({ from, to }, hours);
-  const days = bucket === 'hour' ? undefined : whole('day', hours, now);
-  return days
-    ? { days: [days], hours: without(hours, days), records }
-    : { days: [], hours: [hours], records };
+  const pieces: Pieces = { month: [], day: [], hour: [], records: [] };
+  const take = (interval: Interval, [unit, ...smaller]: readonly Bucket[]): void => {
+    if (unit === undefined) return void pieces.records.push(interval);
+    const found = whole(unit, interval, now);
+    if (found) pieces[unit].push(found);
+    for (const rest of found ? without(interval, found) : [interval]) take(rest, smaller);
+  };
+  take({ from, to }, LARGEST_FIRST.slice(LARGEST_FIRST.indexOf(bucket)));
+  return pieces;
 }
 
-function whole(unit: 'hour' | 'day', { from, to }: Interval, now: Date): Interval | undefined {
+function whole(unit: Bucket, { from, to }: Interval, now: Date): Interval | undefined {
   const start = firstFrom(unit, from);
   const end = to >= now ? firstFrom(unit, to) : startOf(unit, to);
   return start < end ? { from: start, to: end } : undefined;
 }
 
-/** The time itself where a whole hour or day begins at it, the beginning of the next one otherwise. */
-function firstFrom(unit: 'hour' | 'day', time: Date): Date {
+/** The time itself where one of the unit begins at it, the beginning of the next one otherwise. */
+function firstFrom(unit: Bucket, time: Date): Date {
   return startOf(unit, time).getTime() === time.getTime() ? time : endOf(unit, time);
 }
 

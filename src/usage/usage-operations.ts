@@ -31,18 +31,28 @@ const REFUSALS = [
   new BadRequest(`bucket must be one of ${BUCKETS.join(', ')}`),
   new BadRequest(`group_by must be one of ${GROUPINGS.join(', ')}`),
 ];
+const TOO_MUCH = [
+  new BadRequest('from and to are more than 2500 buckets apart'),
+  new BadRequest('there are more than 50000 groups: ask for less time or larger buckets'),
+  new BadRequest('this takes too long: ask for less time, larger buckets or fewer groups'),
+];
 const CSV = ['text/csv'];
 
 /** What the OpenAPI document says of sums of usage, whoever's it is. */
 export const SUMMARY_DETAILS: OperationDetails = {
-  description: 'Buckets without requests are there, too. `Accept: text/csv` gives a table.',
+  description:
+    'Buckets without requests are there, too. p50 and p95 come from histograms whose steps grow by 4 %: they are at ' +
+    'most 2 % from the exact value. `Accept: text/csv` gives a table with a row for each bucket, or each group of each ' +
+    'bucket, `latency_ms.p50` as `latency_ms_p50`; texts that a spreadsheet would run begin with an apostrophe.',
   ...{ answers: UsageResponse, alsoAs: CSV },
-  ...{ query: { ...SELECTION, ...SUMMARY }, refuses: REFUSALS },
+  ...{ query: { ...SELECTION, ...SUMMARY }, refuses: [...REFUSALS, ...TOO_MUCH] },
 };
 
 /** And of single records. */
 export const REQUESTS_DETAILS: OperationDetails = {
-  description: 'Newest first, without what was asked or answered. `Accept: text/csv` gives a table.',
+  description:
+    'Newest first, without what was asked or answered. `Accept: text/csv` gives a table, with the address of the next ' +
+    'page in `Link`.',
   ...{ answers: UsageRequestsResponse, alsoAs: CSV },
   ...{ query: { ...SELECTION, ...SUMMARY, ...PAGE_QUERY }, refuses: [...REFUSALS, ...PAGE_REFUSALS] },
 };

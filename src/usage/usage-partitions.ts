@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { Settings } from '../config/settings.js';
+import { Jobs } from '../jobs/jobs.js';
 
 /** Any negative number, as for migrations; what counts is that every replica takes the same. */
 const PARTITIONS_LOCK = -7_461_002;
@@ -15,8 +15,8 @@ const PARTITION = /^usage_records_(\d{4})_(\d\d)$/;
 
 /**
  * The table of records has a partition for every month (UTC). This month's and the next two are made at the start
- * and once an hour; one for an older record, which a journal has kept, when it comes. Those whose months are past
- * `USAGE_RETENTION_MONTHS` are dropped, by one replica at a time. Roll-ups stay: they are small.
+ * and by a job; one for an older record, which a journal has kept, when it comes. Those whose months are past
+ * `USAGE_RETENTION_MONTHS` are dropped. Roll-ups stay: they are small.
  */
 @Injectable()
 export class UsagePartitions implements OnModuleInit {
@@ -25,20 +25,18 @@ export class UsagePartitions implements OnModuleInit {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly settings: Settings,
-  ) {}
+    jobs: Jobs,
+  ) {
+    jobs.add({ name: 'partition_usage', everySeconds: 600, work: () => this.run() });
+  }
 
   async onModuleInit(): Promise<void> {
     await this.createAhead(new Date());
   }
 
-  @Cron(CronExpression.EVERY_HOUR, { waitForCompletion: true })
   async run(): Promise<void> {
-    try {
-      await this.createAhead(new Date());
-      for (const partition of await this.dropExpired()) this.logger.log({ partition }, 'dropped old usage');
-    } catch (error) {
-      this.logger.warn({ reason: (error as Error).message }, 'partitions of usage are left as they are');
-    }
+    await this.createAhead(new Date());
+    for (const partition of await this.dropExpired()) this.logger.log({ partition }, 'dropped old usage');
   }
 
   /** The partitions of a time and the months after it. */

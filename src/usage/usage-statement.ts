@@ -56,22 +56,23 @@ export const WRITE_RECORDS = {
       RETURNING at, organization_id, user_id, key_id, upstream_id, upstream_name, provider, model, status, outcome,
         ${TOKENS.join(', ')}, latency_ms, ttft_ms
     )
-    INSERT INTO usage_rollups AS r (${KEY}, requests, errors, ${TOKENS.join(', ')},
-      latency_ms, latency_histogram, ttft_ms, ttft_requests, ttft_histogram)
+    INSERT INTO usage_rollups AS r (${KEY}, last_at, requests, errors, ${TOKENS.join(', ')},
+      latency_ms, ttft_ms, ttft_requests, histogram)
     SELECT organization_id, granularity, date_trunc(granularity, at) AS start, user_id, key_id, upstream_id,
       upstream_name, provider, model, status,
-      count(*), count(*) FILTER (WHERE outcome <> 'ok'), ${TOKENS.map((column) => `sum(${column})`).join(', ')},
-      sum(latency_ms), array_agg(${elementOf('latency_ms')}),
-      sum(ttft_ms), count(ttft_ms), array_agg(${elementOf('ttft_ms')}) FILTER (WHERE ttft_ms IS NOT NULL)
-    FROM written CROSS JOIN (VALUES ('hour'), ('day')) AS g (granularity)
+      max(at), count(*), count(*) FILTER (WHERE outcome <> 'ok'), ${TOKENS.map((column) => `sum(${column})`).join(', ')},
+      sum(latency_ms), sum(ttft_ms), count(ttft_ms),
+      array_agg(${elementOf('latency', 'latency_ms')})
+        || array_agg(${elementOf('ttft', 'ttft_ms')}) FILTER (WHERE ttft_ms IS NOT NULL)
+    FROM written CROSS JOIN (VALUES ('hour'), ('day'), ('month')) AS g (granularity)
     GROUP BY ${KEY} ORDER BY ${KEY}
     ON CONFLICT (${KEY}) DO UPDATE SET
+      last_at = greatest(r.last_at, excluded.last_at),
       requests = r.requests + excluded.requests,
       errors = r.errors + excluded.errors,
       ${TOKENS.map(plus).join(', ')},
       latency_ms = r.latency_ms + excluded.latency_ms,
-      latency_histogram = ${sumOf('r.latency_histogram', 'excluded.latency_histogram')},
       ${plus('ttft_ms')},
       ttft_requests = r.ttft_requests + excluded.ttft_requests,
-      ttft_histogram = ${sumOf('r.ttft_histogram', 'excluded.ttft_histogram')}`,
+      histogram = ${sumOf('r.histogram', 'excluded.histogram')}`,
 };

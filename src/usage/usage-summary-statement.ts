@@ -1,7 +1,8 @@
-import { bucketOf, countOf, elementOf, middleOf } from './histogram.js';
+import { countOf, elementOf, isOf, middleOf, stepOf } from './histogram.js';
+import type { Metric } from './histogram.js';
 import { piecesOf } from './usage-calendar.js';
-import type { Interval } from './usage-calendar.js';
-import type { Grouping, UsageQuery } from './usage-query.js';
+import { BUCKETS } from './usage-query.js';
+import type { Bucket, Grouping, UsageQuery } from './usage-query.js';
 import { Conditions } from './usage-selection.js';
 import type { UsageOwner } from './usage-selection.js';
 
@@ -24,7 +25,7 @@ const TOKENS = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'total_t
 const SUMS = ['requests', 'errors', ...TOKENS, 'latency_ms', 'ttft_ms', 'ttft_requests'];
 const DIMENSIONS = 'model, provider, upstream_id, upstream_name, key_id, user_id, status';
 
-const SOURCE = `time, bucket, ${DIMENSIONS}, ${SUMS.join(', ')}, latency_histogram, ttft_histogram`;
+const SOURCE = `last_at, bucket, ${DIMENSIONS}, ${SUMS.join(', ')}, histogram`;
 
 /** One row of the answer: all of it, one bucket of time, or one group in a bucket. */
 export interface SummaryRow {
@@ -34,7 +35,7 @@ export interface SummaryRow {
   readonly model?: string | null;
   readonly provider?: string | null;
   readonly upstream_id?: number | null;
-  /** Its name on the last of the days, as it may have been renamed. */
+  /** Its last name, as it may have been renamed. */
   readonly upstream_name?: string | null;
   readonly key_id?: number;
   readonly user_id?: string;
@@ -54,100 +55,117 @@ export interface SummaryRow {
 }
 
 /**
- * Sums and percentiles of totals, buckets and groups in one statement, and so of one moment. The histograms of
- * all roll-ups and records of a set are added up; a percentile is the middle of the bucket that the value of its
- * rank (the smallest of which at least 50 or 95 % are no larger) is in.
+ * Sums and percentiles of totals, buckets and groups in one statement, and so of one moment. Buckets and groups are
+ * numbered before the histograms are taken apart: there are millions of elements, and numbers are quick to compare.
+ *
+ * The histograms of all roll-ups and records of a set are added up; a percentile is the middle of the step that the
+ * value of its rank (the smallest of which at least 50 or 95 % are no larger) is in.
  */
 export function summaryStatement(owner: UsageOwner, query: UsageQuery, maxRows: number): Statement {
   const conditions = new Conditions(owner, query.filters);
   const groups = query.groupBy.map((name) => GROUP_COLUMNS[name]);
+  const columns = ['bucket', ...groups];
   const names = groups.includes('upstream_id') ? ['upstream_name'] : [];
   const text = `
     WITH source (${SOURCE}) AS (${sources(query, conditions)}),
+    numbered AS (
+      SELECT *, (dense_rank() OVER (ORDER BY bucket))::integer AS bucket_number,
+        (dense_rank() OVER (ORDER BY ${columns.join(', ')}))::integer AS group_number
+      FROM source
+    ),
     sums AS (${sums(groups)}),
     ${percentiles(groups)}
-    SELECT members[1] AS level, ${['bucket', ...groups, ...names].join(', ')},
+    SELECT ${levelOf('member')} AS level, ${[...columns, ...names].join(', ')},
       coalesce(requests, 0)::bigint AS requests, coalesce(errors, 0)::bigint AS errors,
       ${TOKENS.map((name) => `${name}::bigint`).join(', ')},
       ${rounded('latency_ms / requests')} AS latency_avg, latency_p50, latency_p95,
       ${rounded('ttft_ms / nullif(ttft_requests, 0)')} AS ttft_avg, ttft_p50, ttft_p95
-    FROM sums LEFT JOIN percentiles USING (members)
-    ORDER BY bucket NULLS FIRST, members[1], requests DESC, members
+    FROM sums LEFT JOIN percentiles USING (member)
+    ORDER BY bucket NULLS FIRST, level, requests DESC, member
     LIMIT ${maxRows}`;
   return { text, values: conditions.values };
 }
 
 /** All that is counted, with the bucket of time that it is in; a record looks like a roll-up of one. */
 function sources(query: UsageQuery, conditions: Conditions): string {
-  const { days, hours, records } = piecesOf(query);
-  const rollups = (granularity: string) => (interval: Interval) => `
-    SELECT start, date_trunc('${query.bucket}', start), ${DIMENSIONS},
-      ${SUMS.join(', ')}, latency_histogram, ttft_histogram
-    FROM usage_rollups WHERE granularity = '${granularity}' AND ${conditions.within(interval, 'start')}`;
-  const single = (interval: Interval) => `
+  const pieces = piecesOf(query);
+  const rollups = (granularity: Bucket) =>
+    pieces[granularity].map(
+      (interval) => `
+    SELECT last_at, date_trunc('${query.bucket}', start), ${DIMENSIONS}, ${SUMS.join(', ')}, histogram
+    FROM usage_rollups WHERE granularity = '${granularity}' AND ${conditions.within(interval, 'start')}`,
+    );
+  const records = pieces.records.map(
+    (interval) => `
     SELECT at, date_trunc('${query.bucket}', at), ${DIMENSIONS},
       1, (outcome <> 'ok')::integer, ${TOKENS.join(', ')}, latency_ms, ttft_ms, (ttft_ms IS NOT NULL)::integer,
-      ARRAY[${elementOf('latency_ms')}], CASE WHEN ttft_ms IS NOT NULL THEN ARRAY[${elementOf('ttft_ms')}] END
-    FROM usage_records WHERE ${conditions.within(interval, 'at')}`;
-  return [...days.map(rollups('day')), ...hours.map(rollups('hour')), ...records.map(single)].join(
-    ' UNION ALL ',
+      array_remove(ARRAY[${elementOf('latency', 'latency_ms')}, ${elementOf('ttft', 'ttft_ms')}], NULL)
+    FROM usage_records WHERE ${conditions.within(interval, 'at')}`,
   );
+  return [...BUCKETS.flatMap(rollups), ...records].join(' UNION ALL ');
 }
 
 function sums(groups: string[]): string {
   const name = groups.includes('upstream_id')
-    ? ', (max(ARRAY[time::text, upstream_name]))[2] AS upstream_name'
+    ? ', (max(ARRAY[last_at::text, upstream_name]))[2] AS upstream_name'
     : '';
   return `
-    SELECT ${membersOf(groups)}, ${['bucket', ...groups].join(', ')},
-      ${SUMS.map((column) => `sum(${column}) AS ${column}`).join(', ')}${name}
-    FROM source GROUP BY GROUPING SETS (${setsOf(groups, [])})`;
+    SELECT ${memberOf(groups)}, ${['bucket', ...groups].join(', ')},
+      ${SUMS.map((column) => `sum(${column})::double precision AS ${column}`).join(', ')}${name}
+    FROM numbered GROUP BY GROUPING SETS (${setsOf(groups)})`;
 }
 
-/** In three steps, so that the elements of all histograms are gone through once. */
+/**
+ * In steps, so that the elements of all histograms are gone through once. How many there are of each metric in a set
+ * is known from its sums.
+ */
 function percentiles(groups: string[]): string {
-  const columns = ['bucket', ...groups, 'metric', 'step'].join(', ');
+  const ofGroups = groups.length > 0 ? 'SELECT group_number, step, count FROM counts UNION ALL' : '';
   return `
     counts AS (
-      SELECT ${['bucket', ...groups].join(', ')}, metric, ${bucketOf('element')} AS step,
-        sum(${countOf('element')}::integer)::double precision AS count
-      FROM source CROSS JOIN LATERAL (
-        SELECT 'latency' AS metric, unnest(latency_histogram) AS element
-        UNION ALL SELECT 'ttft', unnest(ttft_histogram)) AS histograms
-      GROUP BY ${columns}
+      SELECT bucket_number, group_number, ${stepOf('element')} AS step, sum(${countOf('element')}) AS count
+      FROM (SELECT bucket_number, group_number, unnest(histogram) AS element FROM numbered) AS elements
+      GROUP BY 1, 2, 3
     ),
-    steps AS (
-      SELECT ${membersOf(groups)}, metric, step, sum(count) AS count
-      FROM counts GROUP BY GROUPING SETS (${setsOf(groups, ['metric', 'step'])})
+    bucket_counts AS (SELECT bucket_number, step, sum(count) AS count FROM counts GROUP BY 1, 2),
+    steps (member, step, count) AS (
+      ${ofGroups} SELECT -bucket_number, step, count FROM bucket_counts
+      UNION ALL SELECT 0, step, sum(count) FROM bucket_counts GROUP BY step
     ),
     ranks AS (
-      SELECT members, metric, step, sum(count) OVER (PARTITION BY members, metric ORDER BY step) AS up_to,
-        sum(count) OVER (PARTITION BY members, metric) AS total
+      SELECT member, step, sum(count) OVER (PARTITION BY member, ${isOf('ttft', 'step')} ORDER BY step) AS up_to
       FROM steps
     ),
     percentiles AS (
-      SELECT members, ${percentile('latency', 50)}, ${percentile('latency', 95)},
+      SELECT member, ${percentile('latency', 50)}, ${percentile('latency', 95)},
         ${percentile('ttft', 50)}, ${percentile('ttft', 95)}
-      FROM ranks GROUP BY members
+      FROM ranks JOIN sums USING (member) GROUP BY member
     )`;
 }
 
-function percentile(metric: string, percent: number): string {
-  const value = `min(${middleOf('step')}) FILTER (WHERE metric = '${metric}' AND up_to * 100 >= total * ${percent})`;
-  return `${rounded(value)} AS ${metric}_p${percent}`;
+const MEASURED: Record<Metric, string> = { latency: 'requests', ttft: 'ttft_requests' };
+
+function percentile(metric: Metric, percent: number): string {
+  const reached = `up_to * 100 >= ${MEASURED[metric]}::double precision * ${percent}`;
+  const step = `min(step) FILTER (WHERE ${isOf(metric, 'step')} AND ${reached})`;
+  return `${rounded(middleOf(metric, step))} AS ${metric}_p${percent}`;
 }
 
 /** To a microsecond. */
 const rounded = (milliseconds: string): string => `round((${milliseconds})::numeric, 3)::double precision`;
 
-/** What tells the sets of a grouping apart: the level, the bucket, the group's columns. */
-function membersOf(groups: string[]): string {
-  const last = groups.length > 0 ? `WHEN GROUPING(${groups[0]}) = 0 THEN 'group'` : '';
-  const level = `CASE WHEN GROUPING(bucket) = 1 THEN 'totals' ${last} ELSE 'bucket' END`;
-  return `ARRAY[${[level, ...['bucket', ...groups].map((column) => `${column}::text`)].join(', ')}] AS members`;
+/** The number of a set: 0 for the totals, below it for a bucket, above it for a group. */
+function memberOf(groups: string[]): string {
+  const group = groups.length > 0 ? 'WHEN GROUPING(group_number) = 0 THEN group_number' : '';
+  return `CASE WHEN GROUPING(bucket_number) = 1 THEN 0 ${group} ELSE -bucket_number END AS member`;
 }
 
-function setsOf(groups: string[], also: string[]): string {
-  const sets = [[], ['bucket'], ...(groups.length > 0 ? [['bucket', ...groups]] : [])];
-  return sets.map((set) => `(${[...set, ...also].join(', ')})`).join(', ');
+const levelOf = (member: string): string =>
+  `CASE sign(${member}) WHEN 0 THEN 'totals' WHEN 1 THEN 'group' ELSE 'bucket' END`;
+
+/** Columns go with their numbers. */
+function setsOf(groups: string[]): string {
+  const bucket = 'bucket_number, bucket';
+  const group = groups.length > 0 ? `, (${[bucket, 'group_number', ...groups].join(', ')})` : '';
+  return `(), (${bucket})${group}`;
 }

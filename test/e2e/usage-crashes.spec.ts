@@ -63,8 +63,10 @@ async function expectSumsToAgree(): Promise<void> {
   const [row] = await database.query(`
     SELECT (SELECT count(*) FROM usage_records)::int AS records,
       (SELECT sum(requests) FROM usage_rollups WHERE granularity = 'hour')::int AS hours,
-      (SELECT sum(requests) FROM usage_rollups WHERE granularity = 'day')::int AS days`);
-  expect(row).toEqual({ records: row!.records, hours: row!.records, days: row!.records });
+      (SELECT sum(requests) FROM usage_rollups WHERE granularity = 'day')::int AS days,
+      (SELECT sum(requests) FROM usage_rollups WHERE granularity = 'month')::int AS months`);
+  const { records } = row!;
+  expect(row).toEqual({ records, hours: records, days: records, months: records });
 }
 
 async function expectAll(acknowledged: readonly string[]): Promise<void> {

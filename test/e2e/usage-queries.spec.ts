@@ -1,5 +1,6 @@
 import { startApp } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
+import { connect } from '../support/database.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { recordAll, usageRecord } from '../support/usage.js';
@@ -141,7 +142,7 @@ describe('the range', () => {
     'model=',
     'model=%00',
     `status=${Array.from({ length: 101 }, () => 200).join(',')}`,
-    'bucket=hour&from=2020-01-01&to=2026-01-01',
+    'bucket=hour&from=2025-01-01&to=2026-01-01',
   ])('%s is refused', async (query) => {
     expect((await team.admin.get(`${team.base}/usage?${query}`).expect(400)).body).toEqual(UNTYPED);
   });
@@ -159,6 +160,15 @@ describe('the range', () => {
   });
 });
 
+it('what takes too long is refused, and disturbs nobody for longer', async () => {
+  const other = await connect(app.database);
+  await other.query('BEGIN; LOCK TABLE usage_rollups IN ACCESS EXCLUSIVE MODE');
+  const { body } = await (await app.as('ann')).get('/me/usage').expect(400);
+  expect(body).toEqual({ error: { message: expect.stringContaining('too long') } });
+  await other.query('ROLLBACK');
+  await other.end();
+}, 30_000);
+
 describe('groups', () => {
   it('have the names of today, and only members they are grouped by', async () => {
     const team = await teamOwner(app);
@@ -166,7 +176,7 @@ describe('groups', () => {
     const fields = { organization_id: team.organizationId, user_id: team.user, key_id: key.id };
     await recordAll(app, [
       usageRecord({ ...fields, at: '2026-03-01T10:00:00.000Z', upstream_id: 5, upstream_name: 'old' }),
-      usageRecord({ ...fields, at: '2026-03-02T11:00:00.000Z', upstream_id: 5, upstream_name: 'new' }),
+      usageRecord({ ...fields, at: '2026-03-01T11:00:00.000Z', upstream_id: 5, upstream_name: 'new' }),
       usageRecord({ ...fields, at: '2026-03-01T12:00:00.000Z', key_id: 999_999, user_id: 'gone' }),
     ]);
     await team.admin.put(`/me/keys/${key.id}`).send({ name: 'desk' }).expect(200);

@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { JournalFolder } from './journal-folder.js';
 import type { Batch, RecordSource } from './record-source.js';
 import { SegmentReader } from './segment-reader.js';
@@ -61,6 +62,20 @@ export class Journal implements RecordSource {
       this.reader = undefined;
       this.segments.shift();
     }
+  }
+
+  /** What is on disk and not in the database yet, in bytes. */
+  async waiting(): Promise<number> {
+    const paths = this.segments.map((segment) => this.folder.segmentPath(segment));
+    const sizes = await Promise.all(
+      paths.map((path) =>
+        stat(path).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, -(this.reader?.position ?? 0));
   }
 
   /** Nothing comes any more. */

@@ -9,6 +9,11 @@ export class MemoryBacklog implements RecordSource {
   private waiting: Buffer[] = [];
   private bytes = 0;
 
+  /** In bytes. */
+  get size(): number {
+    return this.bytes;
+  }
+
   /** False when there is no more room: then they are lost. */
   add(line: Buffer): boolean {
     if (this.bytes + line.length > MAX_BYTES) return false;

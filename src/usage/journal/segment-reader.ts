@@ -16,6 +16,11 @@ export class SegmentReader {
 
   constructor(private readonly path: string) {}
 
+  /** Everything before it is committed. */
+  get position(): number {
+    return this.offset;
+  }
+
   /** The next whole lines; undefined when there are none (yet). The file is there: it may be gone from its folder. */
   async read(): Promise<Batch | undefined> {
     this.handle ??= await open(this.path, 'r');

@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Settings } from '../../config/settings.js';
+import { Metrics } from '../../metrics/metrics.js';
 import { JournalFolder, SILENT_MS } from './journal-folder.js';
 import { Journal } from './journal.js';
 import { MemoryBacklog } from './memory-backlog.js';
@@ -37,8 +38,13 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
   private failing = false;
   private losing = false;
 
-  constructor({ dataDir }: Settings) {
+  constructor({ dataDir }: Settings, metrics: Metrics) {
     this.root = join(dataDir, 'usage-journal');
+    metrics.gauge(
+      'mintkeep_usage_queue_bytes',
+      'Records that wait for the database, on disk and in memory',
+      () => this.waiting(),
+    );
   }
 
   onApplicationBootstrap(): void {
@@ -98,6 +104,12 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
       await journal.close();
     }
     this.others.clear();
+  }
+
+  private async waiting(): Promise<number> {
+    const journals = [...(this.current ? [this.current] : []), ...this.others];
+    const bytes = await Promise.all(journals.map((journal) => journal.waiting()));
+    return bytes.reduce((sum, each) => sum + each, this.backlog.size);
   }
 
   private create(now: number): Journal {
