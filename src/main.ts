@@ -22,7 +22,7 @@ async function main(): Promise<void> {
     await app.listen(settings.port, settings.host);
     process.stdout.write(greeting(app, settings));
     await stop;
-    await drain(app);
+    await drain(app, settings);
   } finally {
     await embedded?.stop();
   }
@@ -60,8 +60,9 @@ function stopSignal(): Promise<void> {
 }
 
 /** Stops accepting, lets running requests finish, and cuts off what does not in time. */
-async function drain(app: NestExpressApplication): Promise<void> {
-  const cutOff = setTimeout(() => app.getHttpServer().closeAllConnections(), DRAIN_TIMEOUT_MS);
+async function drain(app: NestExpressApplication, { shutdownDelayMs }: Settings): Promise<void> {
+  const timeoutMs = shutdownDelayMs + DRAIN_TIMEOUT_MS;
+  const cutOff = setTimeout(() => app.getHttpServer().closeAllConnections(), timeoutMs);
   await app.close();
   clearTimeout(cutOff);
 }

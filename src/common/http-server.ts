@@ -1,5 +1,6 @@
 import { createServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
 import type { RequestListener, ServerOptions } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
@@ -9,6 +10,15 @@ import { errorBody } from './error.filter.js';
 import { assignRequestId, newRequestId } from './request-id.js';
 
 const HAS_CHEAP_SET_PROTOTYPE = Number(process.versions.node.split('.')[0]) >= 22;
+
+/**
+ * How long an idle connection is kept. Longer than load balancers keep it (60 s, as a rule): it is theirs to close, as
+ * they would send a request on it at the moment at which we do.
+ */
+const KEEP_ALIVE_MS = 75_000;
+
+/** Whether an address is that of a proxy which `TRUST_PROXY` names. */
+type TrustProxy = (address: string, hop: number) => boolean;
 
 /** Express on an HTTP server of ours: request ids on every answer, also on those that Express never sees. */
 export class HttpServerAdapter extends ExpressAdapter {
@@ -44,14 +54,22 @@ export class HttpServerAdapter extends ExpressAdapter {
       request.url = withDecodablePath(request.url ?? '/');
       application(request, response);
     });
+    server.keepAliveTimeout = KEEP_ALIVE_MS;
     server.on('clientError', refuseMalformed);
     this.connections = new Connections(server);
     this.httpServer = server;
   }
 
+  /** Stops accepting, and ends when all connections have. */
   override async close(): Promise<void> {
-    const closed = super.close();
-    this.connections.end();
+    // What has come in already is accepted in this turn of the event loop; what is not, the kernel would reset.
+    await new Promise((resolve) => setImmediate(resolve));
+    const closed = new Promise((resolve) => {
+      // That of HTTP servers would also cut the connections that a load balancer keeps.
+      NetServer.prototype.close.call(this.httpServer, resolve);
+    });
+    const trusts = this.getInstance<Express>().get('trust proxy fn') as TrustProxy;
+    this.connections.end(({ remoteAddress }) => remoteAddress !== undefined && trusts(remoteAddress, 0));
     await closed;
   }
 }

@@ -41,6 +41,7 @@ it('needs nothing on a developer’s machine', () => {
     trustProxy: [],
     corsOrigins: [],
     logLevel: 'info',
+    shutdownDelayMs: 0,
     upstreamPrivateNetworks: 'allow',
     deviceCodesPerMinute: 60,
     keyGraceSeconds: 60,

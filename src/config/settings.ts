@@ -53,6 +53,8 @@ export abstract class Settings {
   abstract readonly trustProxy: readonly string[];
   abstract readonly corsOrigins: readonly string[];
   abstract readonly logLevel: LogLevel;
+  /** For how long a stopping replica says that it is not ready, and goes on accepting requests. */
+  abstract readonly shutdownDelayMs: number;
   abstract readonly upstreamPrivateNetworks: 'allow' | 'deny';
   abstract readonly deviceCodesPerMinute: number;
   abstract readonly keyGraceSeconds: number;

@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { Settings } from '../config/settings.js';
 import { ObjectStore } from '../storage/object-store.js';
 import type { CheckResult, ReadinessResponse } from './dto/health.response.js';
 
@@ -15,10 +17,13 @@ export class HealthService implements BeforeApplicationShutdown {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly store: ObjectStore,
+    private readonly settings: Settings,
   ) {}
 
-  beforeApplicationShutdown(): void {
+  /** Load balancers that ask get the time to notice before nothing more is accepted. */
+  async beforeApplicationShutdown(): Promise<void> {
     this.shuttingDown = true;
+    await pause(this.settings.shutdownDelayMs);
   }
 
   async check(): Promise<ReadinessResponse> {

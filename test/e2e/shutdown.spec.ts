@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, get } from 'node:http';
+import { Agent, get, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -26,11 +26,7 @@ beforeEach(async () => {
   s3 = await startS3();
   proxy = await startS3Proxy(s3.endpoint);
   database = await createDatabase();
-  service = await startService(database.url, await temporaryFolder(), {
-    MINIO_ENDPOINT: proxy.endpoint.href,
-    MINIO_ACCESS_KEY: s3.accessKey,
-    MINIO_SECRET_KEY: s3.secretKey,
-  });
+  service = await start();
 });
 afterEach(async () => {
   await service.end('SIGKILL');
@@ -38,6 +34,21 @@ afterEach(async () => {
   await proxy.stop();
   await s3.stop();
 });
+
+async function start(variables: NodeJS.ProcessEnv = {}): Promise<Service> {
+  return startService(database.url, await temporaryFolder(), {
+    MINIO_ENDPOINT: proxy.endpoint.href,
+    MINIO_ACCESS_KEY: s3.accessKey,
+    MINIO_SECRET_KEY: s3.secretKey,
+    ...variables,
+  });
+}
+
+/** Ends the service of the test, for one with other settings. */
+async function restart(variables: NodeJS.ProcessEnv): Promise<void> {
+  await service.end('SIGKILL');
+  service = await start(variables);
+}
 
 async function connecting(): Promise<void> {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
@@ -108,4 +119,52 @@ it('ends at once when nothing runs', async () => {
   const start = performance.now();
   expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
   expect(performance.now() - start).toBeLessThan(PROMPT_MS);
+});
+
+it('says that it is not ready, and goes on for as long as balancers need to notice', async () => {
+  await restart({ SHUTDOWN_DELAY_MS: '1500' });
+  const anna = await service.as('anna');
+  const asked = performance.now();
+  const exit = service.end('SIGTERM');
+  const { body } = await eventually(() => service.anonymous.get('/readyz').expect(503));
+  expect(body.status).toBe('shutting down');
+  await anna.post('/me/projects').send({ name: 'Late' }).expect(201);
+  expect(await exit).toEqual({ code: 0, signal: null });
+  expect(performance.now() - asked).toBeGreaterThan(1_500);
+});
+
+describe('connections that a balancer keeps', () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const post = async () => {
+    const { port } = new URL(service.url);
+    const headers = { authorization: `Bearer ${await sessionFor('anna')}`, 'content-length': '0' };
+    const sent = request({ method: 'POST', port, path: '/me/keys', agent, headers }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    await text(response);
+    return {
+      status: response.statusCode,
+      connection: response.headers.connection,
+      reused: sent.reusedSocket,
+    };
+  };
+  afterEach(() => agent.destroy());
+
+  it('are left for it to close: what it sends on them meanwhile is answered', async () => {
+    await restart({ TRUST_PROXY: '127.0.0.1' });
+    expect(await post()).toEqual({ status: 201, connection: 'keep-alive', reused: false });
+    const exit = service.end('SIGTERM');
+    await eventually(() => expect(connecting()).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
+    expect(await post()).toEqual({ status: 201, connection: 'close', reused: true });
+    const answered = performance.now();
+    expect(await exit).toEqual({ code: 0, signal: null });
+    expect(performance.now() - answered).toBeLessThan(PROMPT_MS);
+  });
+
+  it('are ended by it or, after a while, by the service', async () => {
+    await restart({ TRUST_PROXY: '127.0.0.1' });
+    await post();
+    const asked = performance.now();
+    expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(performance.now() - asked).toBeGreaterThan(9_000);
+  });
 });
