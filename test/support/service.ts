@@ -19,6 +19,13 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** Where a program is, and as whom it runs. */
+interface Place {
+  readonly cwd?: string;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
 /** The built program in a process of its own. */
 export interface Program {
   /** What it has written so far, ... */
@@ -60,10 +67,11 @@ export async function temporaryFolder(): Promise<string> {
 /**
  * Starts the program on a free port. What still runs when the tests of the file are over is killed.
  * @param variables its whole environment
+ * @param place where the program is, and as whom it runs: here and as us, when left out
  */
-export function startProgram(variables: NodeJS.ProcessEnv): Program {
+export function startProgram(variables: NodeJS.ProcessEnv, place: Place = {}): Program {
   const env = { PATH: process.env.PATH, PORT: '0', ...variables };
-  const child = spawn(process.execPath, [PROGRAM], { env });
+  const child = spawn(process.execPath, [PROGRAM], { env, ...place });
   running.add(child);
   const exited = once(child, 'close').then(([code, signal]: unknown[]) => {
     running.delete(child);

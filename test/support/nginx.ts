@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { composeFile, configOf } from './compose.js';
+import { eventually } from './eventually.js';
+
+/** The load balancer of the compose file, as a process. */
+export interface Balancer {
+  /** `http://127.0.0.1:port` */
+  readonly url: string;
+  /** What it has complained about so far. */
+  complaints(): string;
+  stop(): Promise<void>;
+}
+
+const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+
+/**
+ * Starts nginx with the configuration that the compose file has for it; nothing but addresses and folders is replaced.
+ * @param replicas their ports, in the order of the file
+ * @param identityPort of what stands for the identity provider
+ */
+export async function startBalancer(replicas: readonly number[], identityPort: number): Promise<Balancer> {
+  const folder = await mkdtemp(join(tmpdir(), 'mintkeep-nginx-'));
+  await chmod(folder, 0o755); // nginx drops its rights
+  const port = await freePort();
+  await writeFile(join(folder, 'nginx.conf'), configuration(folder, port, replicas, identityPort));
+  const child = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-g', 'daemon off;']);
+  const lines: string[] = [];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => lines.push(text));
+  const ended = once(child, 'close');
+  await eventually(async () => {
+    if (child.exitCode !== null) throw new Error(lines.join(''));
+    await listening(port);
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    complaints: () => lines.join(''),
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function configuration(
+  folder: string,
+  port: number,
+  replicas: readonly number[],
+  identityPort: number,
+): string {
+  const folders = TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n');
+  const changes: [string, string][] = [
+    ['http {', `http {\n${folders}`],
+    ['pid /run/nginx.pid;', `pid ${folder}/nginx.pid;`],
+    ['listen 8080;', `listen 127.0.0.1:${port};`],
+    ['http://auth:9999/', `http://127.0.0.1:${identityPort}/`],
+    ...replicas.map((replica, i): [string, string] => [`mintkeep-${i + 1}:3000`, `127.0.0.1:${replica}`]),
+  ];
+  return changes.reduce(
+    (text, [from, to]) => {
+      if (text.split(from).length !== 2) throw new Error(`the configuration does not have "${from}" once`);
+      return text.replace(from, to);
+    },
+    configOf(composeFile(), 'nginx'),
+  );
+}
+
+async function listening(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect').finally(() => socket.destroy());
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
