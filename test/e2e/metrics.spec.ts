@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
@@ -104,6 +105,14 @@ it('measures database and object storage, and says how much waits for them', asy
     expect([name, value(name)]).toEqual([name, 0]);
   }
   expect(value('mintkeep_database_busy_connections')).toBeGreaterThanOrEqual(0);
+});
+
+it('is described in the README, all of it and nothing else', async () => {
+  const { text } = await app.anonymous.get('/metrics').set('Authorization', `Bearer ${ADMIN_TOKEN}`);
+  const told = [...text.matchAll(/^# TYPE (mintkeep_\w+)/gm)].map(([, name]) => name);
+  const readme = await readFile('README.md', 'utf8');
+  const described = new Set([...readme.matchAll(/`(mintkeep_(?!session)\w+)`/g)].map(([, name]) => name));
+  expect([...described].sort()).toEqual(told.sort());
 });
 
 it('goes on telling the rest while the database is gone', async () => {

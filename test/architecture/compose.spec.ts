@@ -1,0 +1,139 @@
+import { BlockList } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import addFormats from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parseSettings } from '../../src/config/parse-settings.js';
+import { composeFile, configOf } from '../support/compose.js';
+import { COMPOSE_SCHEMA } from '../support/compose-schema.js';
+
+const file = composeFile();
+const REPLICAS = ['mintkeep-1', 'mintkeep-2'];
+
+/** The variables that have to be set, as the README's script makes them. */
+function dotEnv(): Record<string, string> {
+  const script = /^cat > \.env <<END\n(.*?)^END$/ms.exec(readFileSync('README.md', 'utf8'))![1]!;
+  const lines = script.trimEnd().split('\n');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', value = ''] = line.split(/=(.*)/s);
+      const bytes = Number(/openssl rand -\w+ (\d+)/.exec(value)?.[1]);
+      const random = Buffer.alloc(bytes, 7);
+      return [name, value.includes('-base64') ? random.toString('base64') : random.toString('hex')];
+    }),
+  );
+}
+
+/** What the variables of a text make of it, as Compose does it. @throws Error for one that has to be set and is not */
+function interpolate(text: string, variables: Record<string, string>): string {
+  return text.replace(/\$\{(\w+)(?::([-?])(.*?))?\}/g, (_, name: string, kind?: string, fallback = '') => {
+    const value = variables[name];
+    if (value) return value;
+    if (kind !== '-') throw new Error(`${name} has to be set`);
+    return fallback as string;
+  });
+}
+
+function environmentOf(service: string, variables = dotEnv()): Record<string, string> {
+  const entries = Object.entries(file.services[service]!.environment ?? {});
+  return Object.fromEntries(entries.map(([name, value]) => [name, interpolate(String(value), variables)]));
+}
+
+it('is a compose file', () => {
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
+  addFormats.default(ajv);
+  const validate = ajv.compile(COMPOSE_SCHEMA);
+  validate(file);
+  expect(validate.errors).toBeNull();
+});
+
+it('has everything that it names', () => {
+  for (const [name, service] of Object.entries(file.services)) {
+    const { networks = [], depends_on = {}, volumes = [], configs = [] } = service;
+    const named = (list: unknown, key: (item: never) => string) => (list as never[]).map(key);
+    expect([name, Object.keys(file.networks)]).toEqual([
+      name,
+      expect.arrayContaining(Array.isArray(networks) ? networks : Object.keys(networks)),
+    ]);
+    expect(Object.keys(file.services)).toEqual(expect.arrayContaining(Object.keys(depends_on)));
+    expect(Object.keys(file.volumes)).toEqual(
+      expect.arrayContaining(named(volumes, (volume: string) => volume.split(':')[0]!)),
+    );
+    expect(Object.keys(file.configs)).toEqual(
+      expect.arrayContaining(named(configs, ({ source }: { source: string }) => source)),
+    );
+  }
+});
+
+it('names images by exact versions', () => {
+  const images = Object.values(file.services).flatMap(({ build, image }) => (build ? [] : [image!]));
+  expect(images.length).toBeGreaterThan(4);
+  for (const image of images) expect(image).toMatch(/:(v?\d+\.\d+|RELEASE\.\d{4})/);
+});
+
+it.each(REPLICAS)('%s starts with the settings that the script of the README makes', (replica) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'mintkeep-compose-'));
+  const variables = { NODE_ENV: 'production', DATA_DIR: dataDir, ...environmentOf(replica) };
+  const settings = parseSettings(variables);
+  expect(settings).toMatchObject({
+    production: true,
+    publicUrl: 'http://localhost:8080',
+    upstreamPrivateNetworks: 'deny',
+    minio: { bucket: 'mintkeep' },
+  });
+  expect(settings.adminToken?.length).toBeGreaterThanOrEqual(32);
+  rmSync(dataDir, { recursive: true });
+});
+
+it('does not start before its secrets are made', () => {
+  expect(() => environmentOf('mintkeep-1', {})).toThrow('has to be set');
+  expect(Object.keys(dotEnv()).sort()).toEqual(
+    [...new Set(JSON.stringify(file).match(/\$\{\w+:\?\}/g))].map((name) => name.slice(2, -3)).sort(),
+  );
+});
+
+it('the replicas believe the balancer, and nobody else', () => {
+  const addressOf = (name: string) =>
+    (file.services[name]!.networks as Record<string, { ipv4_address: string }>).front!.ipv4_address;
+  for (const replica of REPLICAS) expect(environmentOf(replica).TRUST_PROXY).toBe(addressOf('nginx'));
+  const subnet = new BlockList();
+  const [{ subnet: cidr }] = (file.networks.front as { ipam: { config: [{ subnet: string }] } }).ipam.config;
+  const [address = '', prefix] = cidr.split('/');
+  subnet.addSubnet(address, Number(prefix));
+  const addresses = ['nginx', ...REPLICAS, 'auth'].map(addressOf);
+  expect(new Set(addresses).size).toBe(addresses.length);
+  for (const each of addresses) expect(subnet.check(each)).toBe(true);
+});
+
+it('the identity provider signs what the replicas accept', () => {
+  const [ours, theirs] = [environmentOf('mintkeep-1'), environmentOf('auth')];
+  expect(ours.SESSION_JWT_SECRET).toBe(theirs.GOTRUE_JWT_SECRET);
+  expect(ours.SESSION_JWT_AUDIENCE).toBe(theirs.GOTRUE_JWT_AUD);
+  expect(ours.SESSION_JWT_ISSUER).toBe(theirs.GOTRUE_JWT_ISSUER);
+});
+
+it('the databases are made for those who use them', () => {
+  const script = configOf(file, 'databases');
+  const { DATABASE_URL } = environmentOf('mintkeep-1');
+  for (const url of [DATABASE_URL!, environmentOf('auth').GOTRUE_DB_DATABASE_URL!]) {
+    const { username, pathname } = new URL(url);
+    expect(script).toContain(`CREATE USER ${username} `);
+    expect(script).toContain(`CREATE DATABASE ${pathname.slice(1)} OWNER ${username};`);
+  }
+});
+
+it('gives running requests the time that they have', () => {
+  for (const name of [...REPLICAS, 'nginx']) {
+    expect(Number.parseInt(file.services[name]!.stop_grace_period!)).toBeGreaterThan(40);
+  }
+});
+
+it.each(REPLICAS)('%s can write to its own volume and nothing else', (replica) => {
+  expect(file.services[replica]).toMatchObject({
+    read_only: true,
+    cap_drop: ['ALL'],
+    security_opt: ['no-new-privileges:true'],
+    volumes: [`${replica}:/data`],
+  });
+});
