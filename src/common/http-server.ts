@@ -17,6 +17,9 @@ const HAS_CHEAP_SET_PROTOTYPE = Number(process.versions.node.split('.')[0]) >= 2
  */
 const KEEP_ALIVE_MS = 75_000;
 
+const QUIET_TURN_MS = 0.1;
+const QUIET_TURN_ATTEMPTS = 1_000;
+
 /** Whether an address is that of a proxy which `TRUST_PROXY` names. */
 type TrustProxy = (address: string, hop: number) => boolean;
 
@@ -62,8 +65,7 @@ export class HttpServerAdapter extends ExpressAdapter {
 
   /** Stops accepting, and ends when all connections have. */
   override async close(): Promise<void> {
-    // What has come in already is accepted in this turn of the event loop; what is not, the kernel would reset.
-    await new Promise((resolve) => setImmediate(resolve));
+    await acceptWhatHasCome();
     const closed = new Promise((resolve) => {
       // That of HTTP servers would also cut the connections that a load balancer keeps.
       NetServer.prototype.close.call(this.httpServer, resolve);
@@ -91,6 +93,19 @@ function serverOptions(application: Express): ServerOptions {
 /** Express's prototypes inherit from Node's, so that nothing is lost by putting them between. */
 function inheriting<T extends object>(prototype: object, base: T): T {
   return Object.setPrototypeOf(prototype, base) as T;
+}
+
+/**
+ * Waits for a turn of the event loop that takes next to no time. A connection that has come since the loop last
+ * accepted some, the kernel resets when the server stops listening, although its client has been told that it
+ * is there, and may have sent a POST that a load balancer must not send again.
+ */
+async function acceptWhatHasCome(): Promise<void> {
+  for (let turn = 0; turn < QUIET_TURN_ATTEMPTS; turn++) {
+    const beganAt = performance.now();
+    await new Promise((resolve) => setImmediate(resolve));
+    if (performance.now() - beganAt < QUIET_TURN_MS) return;
+  }
 }
 
 function isBelow(url: string, prefix: string): boolean {

@@ -217,10 +217,11 @@ describe('a rolling restart under load', () => {
     answer = (response) => response.end('{}');
     const { api_key: key } = await keyOf('roller');
     const workers = Array.from({ length: WORKERS }, (_, worker) => work(worker, key));
+    await eventually(() => expect(created).toBeGreaterThan(50));
     for (const index of [0, 1]) await restart(index);
     isOver = true;
     await Promise.all(workers);
-    expect([failures, balancer.complaints()]).toEqual([[], expect.anything()]);
+    expect(failures.length === 0 ? [] : [...failures, balancer.complaints()]).toEqual([]);
     const { body } = await (await as('roller')).get('/me/projects').expect(200);
     expect(body.projects).toHaveLength(created);
     expect(created).toBeGreaterThan(100);
