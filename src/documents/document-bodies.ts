@@ -3,7 +3,6 @@ import { ObjectStore } from '../storage/object-store.js';
 import { bodyKey, sha256 } from './document-with-content.js';
 import type { Body } from './document-with-content.js';
 import type { Document } from './document.entity.js';
-import { BodyLost } from './documents.errors.js';
 
 /** The bodies of documents in object storage. */
 @Injectable()
@@ -20,10 +19,8 @@ export class DocumentBodies {
     return bytes && sha256(bytes).equals(document.bodySha256) ? bytes.toString('utf8') : undefined;
   }
 
-  /** What is stored now, whichever row it belongs to. @throws BodyLost when there is none */
-  async current(documentId: number, deadline?: AbortSignal): Promise<Buffer> {
-    const bytes = await this.store.get(bodyKey(documentId), deadline);
-    if (!bytes) throw new BodyLost(documentId, 'missing');
-    return bytes;
+  /** What is stored now, whichever row it belongs to; undefined when nothing is. */
+  current(documentId: number, deadline?: AbortSignal): Promise<Buffer | undefined> {
+    return this.store.get(bodyKey(documentId), deadline);
   }
 }

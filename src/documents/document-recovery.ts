@@ -8,6 +8,13 @@ import { sha256 } from './document-with-content.js';
 import type { DocumentWithContent } from './document-with-content.js';
 import { Document } from './document.entity.js';
 import { BodyLost, SlugTaken } from './documents.errors.js';
+import type { BodyLoss } from './documents.errors.js';
+
+/** How row and body stand to each other: they belong together, an announced update brings them together, or nothing does. */
+export type Examined =
+  | { readonly state: 'whole'; readonly content: string }
+  | { readonly state: 'unfinished'; readonly content: string; readonly update: DocumentUpdate }
+  | { readonly state: BodyLoss };
 
 /**
  * Brings row and body together again after an update that stored its body and never committed: its process
@@ -22,19 +29,29 @@ export class DocumentRecovery {
    * @param row read and locked in that transaction
    * @throws BodyLost when the body is neither the row's nor that of an announced update
    */
-  async settle(row: Document, { manager, deadline }: LockedDocument): Promise<DocumentWithContent> {
+  async settle(row: Document, locked: LockedDocument): Promise<DocumentWithContent> {
+    const examined = await this.examine(row, locked);
+    if (examined.state === 'whole') return { document: row, content: examined.content };
+    if (examined.state !== 'unfinished') throw new BodyLost(row.id, examined.state);
+    const { manager } = locked;
+    await carryOut(examined.update, manager);
+    await manager.delete(DocumentUpdate, { id: examined.update.id });
+    const document = await manager.findOneByOrFail(Document, { id: row.id });
+    return { document, content: examined.content };
+  }
+
+  /** What {@link settle} would find; changes nothing. */
+  async examine(row: Document, { manager, deadline }: LockedDocument): Promise<Examined> {
     const bytes = await this.bodies.current(row.id, deadline);
-    const content = bytes.toString('utf8');
+    if (!bytes) return { state: 'missing' };
     const bodySha256 = sha256(bytes);
-    if (bodySha256.equals(row.bodySha256)) return { document: row, content };
+    const content = bytes.toString('utf8');
+    if (bodySha256.equals(row.bodySha256)) return { state: 'whole', content };
     const update = await manager.findOne(DocumentUpdate, {
       where: { documentId: row.id, bodySha256 },
       order: { id: 'DESC' },
     });
-    if (!update) throw new BodyLost(row.id, 'altered');
-    await carryOut(update, manager);
-    await manager.delete(DocumentUpdate, { id: update.id });
-    return { document: await manager.findOneByOrFail(Document, { id: row.id }), content };
+    return update ? { state: 'unfinished', content, update } : { state: 'altered' };
   }
 }
 

@@ -28,6 +28,12 @@ export function bodyKey(documentId: number): string {
   return `${BODY_PREFIX}${documentId}`;
 }
 
+/** The document that the object is the body of; undefined when it is the body of none that there can be. */
+export function documentIdOf(key: string): number | undefined {
+  const id = /^[1-9]\d{0,14}$/.exec(key.slice(BODY_PREFIX.length));
+  return key.startsWith(BODY_PREFIX) && id ? Number(id[0]) : undefined;
+}
+
 export const BODY_PREFIX = 'documents/';
 
 /** The strong entity tag (RFC 9110, 8.8.3) of a document as it is in this row. */

@@ -11,9 +11,11 @@ export class SlugTaken extends DomainError {
   }
 }
 
+export type BodyLoss = 'missing' | 'altered';
+
 /** The bucket does not hold what the row says. Never the client's fault, and never answered with an empty body. */
 export class BodyLost extends Error {
-  constructor(documentId: number, what: 'missing' | 'altered') {
+  constructor(documentId: number, what: BodyLoss) {
     super(`the body of document ${documentId} is ${what}`);
   }
 }

@@ -5,6 +5,7 @@ import { ProjectsModule } from '../projects/projects.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { AbandonedUpdates } from './abandoned-updates.js';
 import { DocumentBodies } from './document-bodies.js';
+import { DocumentCheck } from './document-check.js';
 import { DocumentLock } from './document-lock.js';
 import { DocumentRecovery } from './document-recovery.js';
 import { DocumentUpdate } from './document-update.entity.js';
@@ -12,6 +13,7 @@ import { DocumentUpdater } from './document-updater.js';
 import { Document } from './document.entity.js';
 import { DocumentsController } from './documents.controller.js';
 import { DocumentsService } from './documents.service.js';
+import { ObjectCheck } from './object-check.js';
 
 @Module({
   imports: [
@@ -28,6 +30,8 @@ import { DocumentsService } from './documents.service.js';
     DocumentLock,
     DocumentBodies,
     AbandonedUpdates,
+    DocumentCheck,
+    ObjectCheck,
   ],
 })
 export class DocumentsModule {}

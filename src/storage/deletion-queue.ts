@@ -77,6 +77,24 @@ export class DeletionQueue {
     );
   }
 
+  /** Which of the keys are noted. */
+  async findNoted(keys: readonly string[]): Promise<Set<string>> {
+    const rows = await this.deletions.query<{ key: string }[]>(
+      'SELECT key FROM object_deletions WHERE key = ANY ($1)',
+      [keys],
+    );
+    return new Set(rows.map(({ key }) => key));
+  }
+
+  /** Notes an object unless it is noted already: then false, and somebody else knows of it. */
+  async noteStray(key: string, transaction: EntityManager): Promise<boolean> {
+    const rows = await transaction.query<{ key: string }[]>(
+      'INSERT INTO object_deletions (key, due_at) VALUES ($1, now()) ON CONFLICT DO NOTHING RETURNING key',
+      [key],
+    );
+    return rows.length > 0;
+  }
+
   /** Deletes noted objects now, as far as that is quickly done. Never fails: the sweep tries again. */
   async removePromptly(keys: readonly string[]): Promise<void> {
     const signal = AbortSignal.timeout(PROMPT_REMOVAL_MS);

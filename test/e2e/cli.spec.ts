@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { runCommand } from '../../src/commands/run-command.js';
 import { UpstreamsService } from '../../src/upstreams/upstreams.service.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
@@ -14,15 +17,20 @@ const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const API_KEY = 'sk-the-key-of-the-upstream';
 
 let database: TestDatabase;
+let dataDir: string;
 
 beforeEach(async () => {
   database = await createDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-cli-'));
 });
-afterEach(() => database.drop());
+afterEach(async () => {
+  await database.drop();
+  await rm(dataDir, { recursive: true });
+});
 
-const cli = (args: string[], variables: NodeJS.ProcessEnv, dataDir: string) =>
+const cli = (args: string[], variables: NodeJS.ProcessEnv, folder: string) =>
   run(process.execPath, [CLI, ...args], {
-    env: { ...process.env, ...testVariables(database.url, dataDir), ...variables },
+    env: { ...process.env, ...testVariables(database.url, folder), ...variables },
   });
 
 const apiKeys = async ({ app }: TestApp, organizationId: number) =>
@@ -50,11 +58,76 @@ it('rotates the encryption: a new key first, then all under it, then without the
   await second.close();
 }, 60_000);
 
-it('says which commands there are', async () => {
-  for (const args of [[], ['unknown']]) {
-    await expect(cli(args, {}, '/nonexistent')).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('usage'),
-    });
-  }
+it('ends with 0 when all is well, 1 when something is found and 2 when it could not be done', async () => {
+  const verified = await cli(['verify-storage'], {}, dataDir);
+  expect(verified).toEqual({
+    stdout: '0 documents and 0 objects checked\n0 wrong, 0 repaired\n',
+    stderr: '', // the bar is for terminals
+  });
+  await mkdir(join(dataDir, 'objects/documents'));
+  await writeFile(join(dataDir, 'objects/documents/7'), 'the body of nothing');
+  await expect(cli(['verify-storage'], {}, dataDir)).rejects.toMatchObject({
+    ...{ code: 1, stderr: '' },
+    stdout: expect.stringContaining('documents/7: a body that no document points to'),
+  });
+  const storage = { MINIO_ENDPOINT: 'http://127.0.0.1:1', MINIO_ACCESS_KEY: 'x', MINIO_SECRET_KEY: 'y' };
+  await expect(cli(['verify-storage'], storage, dataDir)).rejects.toMatchObject({
+    ...{ code: 2, stdout: '' },
+    stderr: expect.stringMatching(/^object storage: [^\n]+\n$/),
+  });
+  await expect(cli(['verify'], {}, dataDir)).rejects.toMatchObject({
+    ...{ code: 2, stdout: '' },
+    stderr: expect.stringMatching(/^unknown command verify\n\nusage: node dist\/cli.js/),
+  });
+});
+
+describe('the command line', () => {
+  const lines: string[] = [];
+  const runHere = (args: string[], variables: NodeJS.ProcessEnv = {}) =>
+    runCommand(args, { ...testVariables(database.url, dataDir), ...variables }, (line) => lines.push(line));
+
+  beforeEach(() => {
+    lines.length = 0;
+  });
+
+  it.each([
+    ['no command', []],
+    ['an unknown command', ['unknown']],
+    ['an unknown flag', ['migrate', '--unknown']],
+    ['a flag of another command', ['migrate', '--repair']],
+    ['an argument too many', ['migrate', 'more']],
+  ])('says how it is used when it is given %s', async (_, args) => {
+    await expect(runHere(args)).rejects.toThrow('usage: node dist/cli.js');
+    expect(lines).toEqual([]);
+  });
+
+  it.each([[['--help']], [['-h']], [['help']], [['verify-storage', '--help']]])(
+    'tells of all commands with %j',
+    async (args) => {
+      expect(await runHere(args, { ENCRYPTION_KEYS: 'not even settings are needed' })).toBe(0);
+      for (const name of ['migrate', 'verify-storage', '--repair', 'encryption:rotate'])
+        expect(lines.join()).toContain(name);
+    },
+  );
+
+  it('tells of wrong settings and of a database that cannot be reached', async () => {
+    await expect(runHere(['migrate'], { ENCRYPTION_KEYS: 'x' })).rejects.toThrow(/^ENCRYPTION_KEYS /);
+    const away = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+    await expect(runHere(['migrate'], away)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('migrates an empty database, and one that is up to date', async () => {
+    const empty = await createDatabase({ empty: true });
+    try {
+      const migrations = await database.query<{ name: string }>('SELECT name FROM migrations ORDER BY id');
+      const names = migrations.map(({ name }) => name);
+      expect(await runHere(['migrate'], { DATABASE_URL: empty.url })).toBe(0);
+      expect(lines).toEqual([...names, `${names.length} migrations run`]);
+      lines.length = 0;
+      expect(await runHere(['migrate'], { DATABASE_URL: empty.url })).toBe(0);
+      expect(lines).toEqual(['the database is up to date']);
+    } finally {
+      await empty.drop();
+    }
+  });
 });

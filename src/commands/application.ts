@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ConfigModule } from '../config/config.module.js';
+import { DatabaseModule } from '../database/database.module.js';
+import { Jobs } from '../jobs/jobs.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
+import type { CommandContext } from './command.js';
+
+/** The feature modules of a command, with jobs that nobody runs: those are for replicas of the service. */
+@Module({})
+class CommandModule {
+  static with({ settings, databaseUrl }: CommandContext, features: readonly Feature[]): DynamicModule {
+    const shared = [ConfigModule.with(settings), MetricsModule, DatabaseModule.connect(databaseUrl)];
+    return {
+      module: CommandModule,
+      global: true,
+      imports: [...shared, ...features],
+      providers: [{ provide: Jobs, useValue: { add: () => undefined } }],
+      exports: [Jobs],
+    };
+  }
+}
+
+type Feature = new (...args: never[]) => object;
+
+/** Does the work with these modules; they are migrated before, as by a start. Nothing is logged: what fails is thrown. */
+export async function withModules<T>(
+  context: CommandContext,
+  features: readonly Feature[],
+  work: (app: INestApplicationContext) => Promise<T>,
+): Promise<T> {
+  const app = await NestFactory.createApplicationContext(CommandModule.with(context, features), {
+    logger: false,
+    abortOnError: false,
+  });
+  try {
+    return await work(app);
+  } finally {
+    await app.close();
+  }
+}

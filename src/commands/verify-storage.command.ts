@@ -1,0 +1,98 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { DocumentCheck } from '../documents/document-check.js';
+import { DocumentsModule } from '../documents/documents.module.js';
+import { ObjectCheck } from '../documents/object-check.js';
+import type { Finding } from '../documents/storage-finding.js';
+import { withModules } from './application.js';
+import { DONE, FOUND_SOMETHING } from './command.js';
+import type { Command } from './command.js';
+import { Progress } from './progress.js';
+
+type Check = Pick<ObjectCheck, 'run'>;
+type Problem = Finding['problem'];
+
+const MEANING: Record<Problem, string> = {
+  missing: 'its body is missing; restore it from a backup, or delete the document',
+  altered: 'its body is not what was stored (SHA-256); restore it from a backup, or write it anew',
+  unfinished: 'an update stored its body and was cut off; the next read or write finishes it',
+  stray: 'a body that no document points to',
+  foreign: 'not the body of a document; left alone',
+};
+const REPAIRED: Partial<Record<Problem, string>> = {
+  unfinished: 'an update that was cut off is finished',
+  stray: 'a body that no document pointed to is deleted',
+};
+
+export const verifyStorageCommand: Command = {
+  name: 'verify-storage',
+  summary: 'compares documents and object storage, also while the service runs; 1 when something is wrong',
+  flags: {
+    repair: 'deletes bodies without documents, finishes updates that were cut off; no more can be repaired',
+  },
+  async run(context) {
+    const repair = context.flags.has('repair');
+    return withModules(context, [DocumentsModule], async (app) => {
+      const verification = new Verification(context.print, repair);
+      await verification.run(app);
+      verification.summarize();
+      return verification.isClean ? DONE : FOUND_SOMETHING;
+    });
+  },
+};
+
+/** Prints what is found as it is found, and counts: memory does not grow with it. */
+class Verification {
+  private documents = 0;
+  private objects = 0;
+  private wrong = 0;
+  private repaired = 0;
+
+  constructor(
+    private readonly print: (line: string) => void,
+    private readonly repair: boolean,
+  ) {}
+
+  get isClean(): boolean {
+    return this.wrong === 0;
+  }
+
+  async run(app: INestApplicationContext): Promise<void> {
+    const documents = app.get(DocumentCheck);
+    const count = await documents.count();
+    this.documents = await this.go('documents', count, documents);
+    this.objects = await this.go('objects', count, app.get(ObjectCheck));
+  }
+
+  summarize(): void {
+    this.print(`${this.documents} documents and ${this.objects} objects checked`);
+    this.print(`${this.wrong} wrong, ${this.repaired} repaired`);
+  }
+
+  /** @returns how many were looked at */
+  private async go(label: string, total: number, check: Check): Promise<number> {
+    const progress = new Progress(label, total);
+    let checked = 0;
+    const observer = {
+      checked: () => {
+        checked++;
+        progress.advance();
+      },
+      found: (finding: Finding) => {
+        progress.clear();
+        this.tell(finding);
+      },
+    };
+    try {
+      await check.run(observer, this.repair);
+    } finally {
+      progress.end();
+    }
+    return checked;
+  }
+
+  private tell({ subject, problem, repaired }: Finding): void {
+    if (repaired) this.repaired++;
+    else if (problem !== 'unfinished') this.wrong++; // nothing is lost, and nobody needs to do anything
+    this.print(`${subject}: ${(repaired ? REPAIRED[problem] : undefined) ?? MEANING[problem]}`);
+  }
+}
