@@ -57,16 +57,16 @@ export class CountedLoad {
     let connection = await this.connect();
     let dueAt = performance.now();
     while (this.sent < this.requests) {
+      const id = idOf(++this.sent);
       dueAt = Math.max(dueAt + (CONNECTIONS / this.perSecond) * 1_000, performance.now() - RETRY_MS);
       await delay(Math.max(0, dueAt - performance.now()));
-      if (!(await this.sendOne(connection))) connection = await this.connect();
+      if (!(await this.sendOne(connection, id))) connection = await this.connect();
     }
     connection.close();
   }
 
   /** Says whether the connection is still good. */
-  private async sendOne(connection: Connection): Promise<boolean> {
-    const id = idOf(++this.sent);
+  private async sendOne(connection: Connection, id: string): Promise<boolean> {
     const request = Buffer.from(this.template);
     request.write(id, this.idAt);
     try {
