@@ -30,7 +30,7 @@ interface Traffic {
 
 const WHO: readonly Who[] = ['direct', ...GATEWAYS];
 const REQUESTS_PER_SECOND = 500;
-const STREAMS_PER_SECOND = 100;
+const STREAMS_PER_SECOND = 50;
 const WARM_UP_SECONDS = 3;
 
 /** Latency that each gateway adds at a rate that none finds hard. */
@@ -65,7 +65,11 @@ async function time(lab: Lab, traffic: Traffic, { rounds, seconds }: Options): P
     const route = (who === 'direct' ? lab.direct : lab.gateways[who].routes)[traffic.mock];
     const request = requestBytes(route, traffic.model);
     const { perSecond } = traffic;
-    return runOpenLoop({ port: route.port, request, perSecond, seconds: duration });
+    try {
+      return await runOpenLoop({ port: route.port, request, perSecond, seconds: duration });
+    } catch (error) {
+      throw new Error(`${who} cannot take ${perSecond} requests/s now`, { cause: error });
+    }
   };
   for (const who of WHO) await load(who, WARM_UP_SECONDS);
   return takeTurns(rounds, WHO, async (who) => {

@@ -16,7 +16,7 @@ interface Exchange {
   readonly reject: (error: Error) => void;
 }
 
-const STALL_TIMEOUT_MS = 10_000;
+const STALL_TIMEOUT_MS = 30_000;
 const HEAD_END = '\r\n\r\n';
 const LAST_CHUNK = '0\r\n\r\n';
 
@@ -36,7 +36,7 @@ export class Connection {
   private firstByteAt?: number;
 
   private constructor(private readonly socket: Socket) {
-    socket.setTimeout(STALL_TIMEOUT_MS, () => this.exchange && this.fail(new Error('no answer for 10 s')));
+    socket.setTimeout(STALL_TIMEOUT_MS, () => this.exchange && this.fail(new Error('no answer for 30 s')));
     socket.on('data', (bytes) => this.read(bytes));
     socket.on('error', (error) => this.fail(error));
     socket.on('close', () => this.fail(new Error('the server closed a connection')));
@@ -48,7 +48,7 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** @throws Error when the connection breaks, or nothing comes for 10 s */
+  /** @throws Error when the connection breaks, or nothing comes for 30 s */
   send(request: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.socket.destroyed) return reject(new Error('the connection is closed'));

@@ -20,7 +20,7 @@ export interface LoadResult {
 
 /**
  * Keep-alive connections that each send a request as soon as the last one is answered.
- * @throws Error when an answer is not the expected one, or none comes for 10 s
+ * @throws Error when an answer is not the expected one, or none comes for 30 s
  */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const latencies: number[] = [];

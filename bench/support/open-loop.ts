@@ -11,7 +11,7 @@ export interface OpenLoop {
 
 /**
  * Sends at a fixed rate whether or not answers come, over as many keep-alive connections as that takes.
- * @throws Error when an answer is not 200, or none comes for 10 s
+ * @throws Error when an answer is not 200, or none comes for 30 s
  */
 export async function runOpenLoop({ port, request, perSecond, seconds }: OpenLoop): Promise<Answer[]> {
   const idle: Connection[] = [];
