@@ -5,11 +5,14 @@ import { asObject, tokenCounts } from './token-counts.js';
 
 /** Of answers beyond this, the last part is looked at: usage comes behind the content. */
 const KEPT_BYTES = 4_194_304;
+/** How often the key is looked for from the end: each time may mean to read all that is behind it. */
+const SEARCH_LIMIT = 8;
 const USAGE_KEY = Buffer.from('"usage"');
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /** Reads the `usage` of an answer that is one JSON object, without parsing what else is in it. */
@@ -41,16 +44,23 @@ export class JsonMeter implements Meter {
 
 /**
  * The member `usage` of the object that ends with this text. Looks for the key from the end: within strings, its
- * quotes are escaped, so that it cannot be content, and the brackets behind it tell how deep it lies.
+ * quotes are escaped, so that it cannot be content, and the brackets behind it tell how deep it lies. Where many
+ * lie deeper, the text is read once from its beginning, so that no answer takes long.
  */
 export function usageIn(text: Buffer): Readonly<Record<string, unknown>> | undefined {
   let at = text.lastIndexOf(USAGE_KEY);
-  while (at >= 0) {
-    const value = valueBehind(text, at + USAGE_KEY.length);
+  for (let searches = 0; at >= 0; searches++) {
+    if (searches === SEARCH_LIMIT) return usageFromStart(text);
+    const value = text[at - 1] === BACKSLASH ? undefined : valueBehind(text, at + USAGE_KEY.length);
     if (value && closesOneObject(text, value.end)) return parseObject(text, value.start, value.end);
     at = at === 0 ? -1 : text.lastIndexOf(USAGE_KEY, at - 1);
   }
   return undefined;
+}
+
+function usageFromStart(text: Buffer): Readonly<Record<string, unknown>> | undefined {
+  const value = readObject(text)?.members.get('usage');
+  return value && parseObject(text, value.start, value.end);
 }
 
 function valueBehind(text: Buffer, from: number): { start: number; end: number } | undefined {
