@@ -128,10 +128,9 @@ function reported(usage: Readonly<Record<string, unknown>>): Record<string, unkn
 }
 
 function mentionsUsage(lines: Buffer): boolean {
-  const at = lines.indexOf(USAGE_KEY);
-  if (at < 0) return false;
-  const saysNothing = lines.indexOf(NO_USAGE, at) === at;
-  return !saysNothing || mentionsUsage(lines.subarray(at + NO_USAGE.length));
+  let at = lines.indexOf(USAGE_KEY);
+  while (at >= 0 && lines.indexOf(NO_USAGE, at) === at) at = lines.indexOf(USAGE_KEY, at + NO_USAGE.length);
+  return at >= 0;
 }
 
 /** Each with its line end. */
