@@ -45,6 +45,10 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Buffer;
   readonly agent?: HttpAgent;
+  /** Ends the connection. */
+  readonly signal?: AbortSignal;
+  /** Is told of a 100 (Continue). */
+  readonly continued?: () => void;
 }
 
 export interface Reply {
@@ -77,7 +81,7 @@ export async function call(app: Pick<TestApp, 'url'>, key: string, options: Call
 export function open(
   { url }: Pick<TestApp, 'url'>,
   key: string,
-  { method, path = '/v1/chat/completions', headers, body, agent }: Call = {},
+  { method, path = '/v1/chat/completions', headers, body, agent, signal, continued }: Call = {},
 ): Promise<IncomingMessage> {
   const bytes = body === undefined ? undefined : Buffer.from(body);
   return new Promise((resolve, reject) => {
@@ -87,13 +91,15 @@ export function open(
         hostname,
         port,
         path,
+        signal,
         agent: agent ?? false,
         method: method ?? (body === undefined ? 'GET' : 'POST'),
       },
       headers: { authorization: `Bearer ${key}`, ...lengthOf(bytes, headers), ...headers },
     });
     sent.on('response', resolve).on('error', reject);
-    sent.end(bytes);
+    if (continued) sent.on('continue', continued).flushHeaders();
+    else sent.end(bytes);
   });
 }
 
