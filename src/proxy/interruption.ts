@@ -1,24 +1,25 @@
 import type { ProxyErrorBody } from './proxy-error.js';
 
-const LF = 10;
-const CR = 13;
+const LF = 0x0a;
+const LF_LF = 0x0a_0a;
+const LF_CR_LF = 0x0a_0d_0a;
 
 /** Where in a line a stream stands: an event of ours must begin behind an empty one. */
 export class LineEnds {
-  private last = LF;
-  private beforeLast = LF;
+  /** The last three bytes. */
+  private last = LF_LF;
 
   passed(chunk: Buffer): void {
-    if (chunk.length === 0) return;
-    const beforeLast = chunk.length > 1 ? chunk.at(-2)! : this.last;
-    this.last = chunk.at(-1)!;
-    this.beforeLast = this.last === LF && beforeLast === CR ? LF : beforeLast;
+    for (let i = Math.max(0, chunk.length - 3); i < chunk.length; i++) {
+      this.last = ((this.last << 8) | chunk[i]!) & 0xff_ff_ff;
+    }
   }
 
   /** What ends the event that has begun, so that the next one stands for itself. */
   get separator(): string {
-    if (this.last !== LF) return '\n\n';
-    return this.beforeLast === LF ? '' : '\n';
+    if ((this.last & 0xff) !== LF) return '\n\n';
+    const isBehindEmptyLine = (this.last & 0xff_ff) === LF_LF || this.last === LF_CR_LF;
+    return isBehindEmptyLine ? '' : '\n';
   }
 }
 

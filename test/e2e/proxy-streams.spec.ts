@@ -1,0 +1,322 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { personalOwner } from '../support/owners.js';
+import { call, fillPool, mintKey, open } from '../support/proxy-client.js';
+import {
+  answerWith,
+  answerWithEvents,
+  chunk,
+  LAST_CHUNK,
+  startRawUpstream,
+  STREAM_HEAD,
+} from '../support/raw-upstream.js';
+import type { Answer, RawUpstream } from '../support/raw-upstream.js';
+import { recordOf } from '../support/recorded.js';
+
+const IDLE_MS = 300;
+const LEAVE_LIMIT_MS = 100;
+/** What is offered to a client that does not read, ... */
+const OFFERED_BYTES = 60_000_000;
+/** ... and what may be taken of it: what the kernel's buffers of two connections hold, and little beside. */
+const TAKEN_LIMIT_BYTES = 24_000_000;
+
+let app: TestApp;
+let upstream: RawUpstream;
+let key: string;
+
+beforeAll(async () => {
+  app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', UPSTREAM_IDLE_TIMEOUT_MS: String(IDLE_MS) });
+  upstream = await startRawUpstream(answerWith('{}'));
+  const owner = await personalOwner(app);
+  await fillPool(owner, upstream.url);
+  key = await mintKey(owner);
+});
+afterAll(async () => {
+  await app.close();
+  await upstream.close();
+});
+beforeEach(() => (upstream.requests.length = 0));
+
+const contentOf = (text: string) => `data: {"choices":[{"delta":{"content":"${text}"}}]}\n\n`;
+const DONE = 'data: [DONE]\n\n';
+
+/** An answer that is written from outside: the socket, once a request has come. */
+function answeredByHand(): Promise<Socket> {
+  return new Promise((resolve) => {
+    upstream.answer = ({ socket }) => resolve(socket);
+  });
+}
+
+async function textOf(response: IncomingMessage): Promise<{ text: string; complete: boolean }> {
+  const pieces: Buffer[] = [];
+  response.on('data', (piece: Buffer) => pieces.push(piece)).on('error', () => undefined);
+  await once(response, 'close').catch(() => undefined);
+  return { text: Buffer.concat(pieces).toString(), complete: response.complete };
+}
+
+describe.each([
+  ['that asked for usage', '{"stream":true,"stream_options":{"include_usage":true}}'],
+  ['that did not', '{"stream":true}'],
+])('a client %s', (_who, body) => {
+  it('gets each event before the upstream sends the next', async () => {
+    const asked = answeredByHand();
+    const opened = open(app, key, { body });
+    const socket = await asked;
+    socket.write(STREAM_HEAD);
+    socket.write(chunk(contentOf('0')));
+    const response = await opened;
+    for (let i = 0; i < 20; i++) {
+      expect(String(await once(response, 'data'))).toBe(contentOf(String(i)));
+      socket.write(chunk(contentOf(String(i + 1))));
+    }
+    socket.write(LAST_CHUNK);
+    expect(await textOf(response)).toEqual({ text: contentOf('20'), complete: true });
+  });
+
+  it('gets the head before the first byte of another answer', async () => {
+    const asked = answeredByHand();
+    const opened = open(app, key, { body });
+    const socket = await asked;
+    socket.write('HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\nContent-Length: 2\r\n\r\n');
+    const response = await opened;
+    socket.write('a');
+    expect(String(await once(response, 'data'))).toBe('a');
+    socket.write('b');
+    expect(await textOf(response)).toEqual({ text: 'b', complete: true });
+  });
+
+  it('gets a clean end without [DONE] as it is', async () => {
+    upstream.answer = answerWithEvents(contentOf('Hi'));
+    expect(await call(app, key, { body })).toMatchObject({ text: contentOf('Hi'), complete: true });
+  });
+});
+
+/** Writes as much as is taken; tells how much that is. */
+function flood(socket: Socket, piece: Buffer, end: string) {
+  const progress = { bytes: 0, at: performance.now() };
+  const offer = () => {
+    progress.at = performance.now();
+    for (let takes = true; takes && progress.bytes < OFFERED_BYTES; progress.bytes += piece.length)
+      takes = socket.write(piece);
+    if (progress.bytes >= OFFERED_BYTES) socket.off('drain', offer).write(end);
+  };
+  socket.on('drain', offer);
+  offer();
+  return progress;
+}
+
+/** What was taken, once nothing has been for longer than an upstream may be silent. */
+function stalled(progress: { bytes: number; at: number }): Promise<number> {
+  return eventually(() => {
+    expect(performance.now() - progress.at).toBeGreaterThan(2 * IDLE_MS);
+    return progress.bytes;
+  }, 20_000);
+}
+
+const LARGE_EVENT = Buffer.from(contentOf('x'.repeat(60_000)));
+
+describe.each<[string, string, Buffer, string]>([
+  ['a stream', STREAM_HEAD + chunk(contentOf('a')).toString(), chunk(LARGE_EVENT), LAST_CHUNK],
+  ['a stream that begins with a large event', STREAM_HEAD, chunk(LARGE_EVENT), LAST_CHUNK],
+  [
+    'another answer',
+    'HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
+    chunk(Buffer.alloc(65_536, 'x')),
+    LAST_CHUNK,
+  ],
+])('a client that does not read %s', (_what, head, piece, end) => {
+  it('holds the upstream up, is not cut, and gets all of it in the end', async () => {
+    const asked = answeredByHand();
+    const opening = open(app, key, { body: '{"stream":true}' });
+    const socket = await asked;
+    socket.write(head);
+    const progress = flood(socket, piece, end);
+    const response = await opening;
+    expect(await stalled(progress)).toBeLessThan(TAKEN_LIMIT_BYTES);
+    let bytes = 0;
+    response.on('data', (data: Buffer) => (bytes += data.length));
+    await once(response, 'end');
+    expect(response.complete).toBe(true);
+    expect(progress.bytes).toBeGreaterThanOrEqual(OFFERED_BYTES);
+    const framing = `${(piece.length - 8).toString(16)}\r\n\r\n`.length;
+    expect(bytes).toBeGreaterThanOrEqual(Math.ceil(OFFERED_BYTES / piece.length) * (piece.length - framing));
+  });
+});
+
+describe('a client that leaves cancels the upstream’s work', () => {
+  async function msUntilClosed(socket: Socket, leaving: AbortController): Promise<number> {
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    const leftAt = performance.now();
+    leaving.abort();
+    await closed;
+    return performance.now() - leftAt;
+  }
+
+  async function leave(write: (socket: Socket) => void, waitsForData: boolean): Promise<number> {
+    const asked = answeredByHand();
+    const leaving = new AbortController();
+    const opening = open(app, key, { body: '{"stream":true}', signal: leaving.signal });
+    opening.catch(() => undefined);
+    const socket = await asked;
+    write(socket);
+    if (waitsForData) {
+      const response = await opening;
+      await once(
+        response.on('error', () => undefined),
+        'data',
+      );
+    }
+    return msUntilClosed(socket, leaving);
+  }
+
+  it.each<[string, (socket: Socket) => void, boolean]>([
+    ['before the answer', () => undefined, false],
+    ['before the first event', (socket) => socket.write(STREAM_HEAD), false],
+    ['between two events', (socket) => socket.write(STREAM_HEAD + chunk(contentOf('a')).toString()), true],
+    [
+      'within an answer of another kind',
+      (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'),
+      true,
+    ],
+  ])('at once, %s', async (_when, write, waitsForData) => {
+    expect(await leave(write, waitsForData)).toBeLessThan(LEAVE_LIMIT_MS);
+  });
+
+  it('at once, while it does not read', async () => {
+    const asked = answeredByHand();
+    const leaving = new AbortController();
+    const opening = open(app, key, { body: '{"stream":true}', signal: leaving.signal });
+    const socket = await asked;
+    socket.write(STREAM_HEAD);
+    const progress = flood(socket, chunk(LARGE_EVENT), LAST_CHUNK);
+    (await opening).on('error', () => undefined);
+    await stalled(progress);
+    expect(await msUntilClosed(socket, leaving)).toBeLessThan(LEAVE_LIMIT_MS);
+  });
+
+  it('and no other upstream is asked', async () => {
+    const other = await startRawUpstream(answerWith('{}'));
+    const owner = await personalOwner(app);
+    await fillPool(owner, upstream.url, other.url);
+    const secret = await mintKey(owner);
+    const asked = answeredByHand();
+    const leaving = new AbortController();
+    const headers = { 'x-request-id': 'left-before-any-answer' };
+    const opening = open(app, secret, { body: '{}', headers, signal: leaving.signal });
+    opening.catch(() => undefined);
+    await msUntilClosed(await asked, leaving);
+    expect((await recordOf(owner, headers['x-request-id'])).attempts).toHaveLength(1);
+    expect(other.requests).toEqual([]);
+    await other.close();
+  });
+});
+
+describe('a stream that the upstream cuts ends with an error event and not cleanly:', () => {
+  const ends: [string, (socket: Socket) => void][] = [
+    ['a reset', (socket) => setImmediate(() => socket.resetAndDestroy())],
+    ['an end within the transfer', (socket) => socket.end()],
+    ['half a chunk', (socket) => socket.end('ff\r\n')],
+    ['what is no chunk', (socket) => socket.write('what?\r\n')],
+    ['silence', () => undefined],
+  ];
+  const details = {
+    type: 'api_error',
+    message: expect.any(String),
+    ...{ code: 'stream_interrupted', param: null },
+  };
+  const dialects: [string, string, string, string, object][] = [
+    ['chat', '/v1/chat/completions', contentOf('Hi'), 'data: ', { error: details }],
+    [
+      'messages',
+      '/v1/messages',
+      'event: ping\r\ndata: {"type":"ping"}\r\n\r\n',
+      'event: error\ndata: ',
+      { type: 'error', error: details, request_id: expect.any(String) },
+    ],
+    [
+      'responses',
+      '/v1/responses',
+      'event: response.created\ndata: {"type":"response.created"}\n\n',
+      'event: error\ndata: ',
+      { type: 'error', code: 'stream_interrupted', message: expect.any(String), param: null },
+    ],
+  ];
+  const cuts = dialects.flatMap(([dialect, ...rest]) =>
+    ends.map(([what, end]) => [dialect, what, end, ...rest] as const),
+  );
+
+  it.each(cuts)('%s, %s', async (_dialect, _what, end, path, event, start, error) => {
+    upstream.answer = ({ socket }) => {
+      socket.write(STREAM_HEAD);
+      socket.write(chunk(event), () => end(socket));
+    };
+    const { text, complete } = await call(app, key, { path, body: '{"stream":true}' });
+    expect([text.startsWith(event), complete]).toEqual([true, false]);
+    const last = text.slice(event.length);
+    expect([last.startsWith(start), last.endsWith('\n\n')]).toEqual([true, true]);
+    expect(JSON.parse(last.slice(start.length))).toEqual(error);
+  });
+
+  it.each([
+    ['half a line', 'data: {"x":', '\n\n'],
+    ['a line', 'data: {"x":1}\n', '\n'],
+    ['a line with CRLF', 'data: {"x":1}\r\n', '\n'],
+    ['an empty line with CRLF', 'data: {"x":1}\r\n\r\n', ''],
+  ])('set apart from %s', async (_what, begun, separator) => {
+    upstream.answer = ({ socket }) => {
+      socket.write(STREAM_HEAD);
+      socket.end(Buffer.concat([chunk(contentOf('Hi')), chunk(begun)]));
+    };
+    const { text, complete } = await call(app, key, { path: '/v1/messages', body: '{"stream":true}' });
+    expect(text.startsWith(`${contentOf('Hi')}${begun}${separator}event: error\ndata: {`)).toBe(true);
+    expect(complete).toBe(false);
+  });
+
+  it('without the half of a line that waits to be left out', async () => {
+    upstream.answer = ({ socket }) => {
+      socket.write(STREAM_HEAD);
+      socket.end(Buffer.concat([chunk(contentOf('Hi')), chunk('data: {"choices":[],"us')]));
+    };
+    const { text } = await call(app, key, { body: '{"stream":true}' });
+    expect(text.startsWith(`${contentOf('Hi')}data: {"error":{`)).toBe(true);
+  });
+
+  it('with nothing of ours where the length was told', async () => {
+    const event = contentOf('Hi');
+    upstream.answer = ({ socket }) =>
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 999\r\n\r\n${event}`);
+    const reply = await call(app, key, { path: '/v1/messages', body: '{"stream":true}' });
+    expect([reply.text, reply.complete]).toEqual([event, false]);
+  });
+
+  it('and frees the connection of the upstream that was silent', async () => {
+    const silent: Answer = ({ socket }) => {
+      socket.write(STREAM_HEAD);
+      socket.write(chunk(contentOf('Hi')));
+    };
+    upstream.answer = silent;
+    await call(app, key, { body: '{"stream":true}' });
+    const { socket } = upstream.requests[0]!;
+    await eventually(() => expect(socket.destroyed).toBe(true));
+  });
+});
+
+it('a stream may take longer than an upstream may be silent', async () => {
+  const asked = answeredByHand();
+  const opening = open(app, key, { body: '{"stream":true}' });
+  const socket = await asked;
+  socket.write(STREAM_HEAD);
+  const beganAt = performance.now();
+  const timer = setInterval(() => {
+    socket.write(chunk(contentOf('x')));
+    if (performance.now() - beganAt < 3 * IDLE_MS) return;
+    clearInterval(timer);
+    socket.write(Buffer.concat([chunk(DONE), Buffer.from(LAST_CHUNK)]));
+  }, IDLE_MS / 4);
+  const { text, complete } = await textOf(await opening);
+  expect([text.endsWith(DONE), complete]).toEqual([true, true]);
+});
