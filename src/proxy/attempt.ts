@@ -74,11 +74,11 @@ export class Attempt implements AnswerListener {
   passTo(taker: AnswerTaker): void {
     this.taker = taker;
     taker.head(this.answer!);
+    this.resume(); // not behind the data, of which the taker may have enough
     for (const chunk of this.held) taker.data(chunk);
     this.held = [];
     if (this.state === 'ended') taker.end();
     else if (this.state === 'cut') taker.cut();
-    else this.resume();
   }
 
   pause(): void {
