@@ -1,0 +1,104 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { personalOwner } from '../support/owners.js';
+import type { TestOwner } from '../support/owners.js';
+import { call, fillPool, mintKey } from '../support/proxy-client.js';
+import { answerWith, chunk, LAST_CHUNK, startRawUpstream, STREAM_HEAD } from '../support/raw-upstream.js';
+import type { RawUpstream } from '../support/raw-upstream.js';
+import { callRecorded } from '../support/recorded.js';
+import { cuts, splitAt } from '../support/splits.js';
+
+const CONTENT = 'data: {"choices":[{"delta":{"content":"ünï 😀"}}],"usage":null}\n\n';
+const USAGE = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
+const DONE = 'data: [DONE]\n\n';
+
+let app: TestApp;
+let upstream: RawUpstream;
+let owner: TestOwner;
+let key: string;
+
+beforeAll(async () => {
+  app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
+  upstream = await startRawUpstream(answerWith('{}'));
+  owner = await personalOwner(app);
+  await fillPool(owner, upstream.url);
+  key = await mintKey(owner);
+});
+afterAll(async () => {
+  await app.close();
+  await upstream.close();
+});
+
+/** Has the upstream answer with a stream in these pieces, each in a chunk and a write of its own. */
+function answerInPieces(pieces: readonly Buffer[]): void {
+  upstream.answer = ({ socket }) => {
+    socket.write(STREAM_HEAD);
+    const writes = [...pieces.filter(({ length }) => length > 0).map(chunk), LAST_CHUNK];
+    const next = () => {
+      const write = writes.shift();
+      if (write !== undefined) socket.write(write, () => setImmediate(next));
+    };
+    next();
+  };
+}
+
+const sentBody = () => upstream.requests.at(-1)!.body.toString();
+
+it.each([
+  ['no options', '{"stream" : true}', '{"stream_options":{"include_usage":true},"stream" : true}'],
+  ['false', '{"stream":true,"stream_options":{"include_usage":false}}', undefined],
+  [
+    'null',
+    '{"stream":true, "stream_options" : null}',
+    '{"stream":true, "stream_options" : {"include_usage":true}}',
+  ],
+  ['escaped names', '{"\\u0073tream":true,"\\u0073tream_options":{"include_usage":false}}', undefined],
+])('usage is asked for where there is %s, and left out of the answer', async (_what, body, expected) => {
+  answerInPieces([Buffer.from(CONTENT + USAGE + DONE)]);
+  const { reply, record } = await callRecorded(app, owner, key, { body });
+  expect(sentBody()).toBe(expected ?? body.replace('false', 'true'));
+  expect(upstream.requests.at(-1)!.headers['content-length']).toBe(String(sentBody().length));
+  expect([reply.text, reply.complete]).toEqual([CONTENT + DONE, true]);
+  expect(record).toMatchObject({ total_tokens: 3, usage_source: 'provider', outcome: 'ok' });
+});
+
+it('the event that was asked for is left out however it is cut, and no byte beside', async () => {
+  await fc.assert(
+    fc.asyncProperty(cuts, fc.boolean(), async (places, hasCrLf) => {
+      const written = (text: string) => (hasCrLf ? text.replaceAll('\n', '\r\n') : text);
+      answerInPieces(splitAt(Buffer.from(written(CONTENT + USAGE + CONTENT + DONE)), places));
+      const { text, complete } = await call(app, key, { body: '{"stream":true}' });
+      expect([text, complete]).toEqual([written(CONTENT + CONTENT + DONE), true]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it('a length that is another one then is not told', async () => {
+  const stream = CONTENT + USAGE + DONE;
+  upstream.answer = answerWith(stream, { type: 'text/event-stream' });
+  const { text, headers, complete } = await call(app, key, { body: '{"stream":true}' });
+  expect([text, headers['content-length'], complete]).toEqual([CONTENT + DONE, undefined, true]);
+});
+
+it.each<[string, string, string | Buffer, Record<string, string>]>([
+  [
+    'by a client that asked itself',
+    '/v1/chat/completions',
+    '{"stream":true,"stream_options":{"include_usage":true}}',
+    {},
+  ],
+  ['of completions', '/v1/completions', '{"stream":true}', {}],
+  ['of responses', '/v1/responses', '{"stream":true}', {}],
+  ['of messages', '/v1/messages', '{"stream":true}', {}],
+  ['without a stream', '/v1/chat/completions', '{"stream":false}', {}],
+  ['with invalid JSON', '/v1/chat/completions', '{"stream":true', {}],
+  ['that is compressed', '/v1/chat/completions', gzipSync('{"stream":true}'), { 'content-encoding': 'gzip' }],
+])('a request %s goes as it is, and its answer comes as it is', async (_what, path, body, headers) => {
+  answerInPieces([Buffer.from(CONTENT + USAGE + DONE)]);
+  const { text } = await call(app, key, { path, body, headers });
+  expect(upstream.requests.at(-1)!.body.equals(Buffer.from(body))).toBe(true);
+  expect(text).toBe(CONTENT + USAGE + DONE);
+});
