@@ -1,0 +1,165 @@
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { personalOwner } from '../support/owners.js';
+import { call, fillPool, mintKey, open } from '../support/proxy-client.js';
+import type { PoolEntry } from '../support/proxy-client.js';
+import { answerWith, startRawUpstream } from '../support/raw-upstream.js';
+import type { Answer, RawUpstream } from '../support/raw-upstream.js';
+
+const PATIENCE_MS = 3_000;
+
+let app: TestApp;
+let upstreams: RawUpstream[];
+
+beforeAll(async () => {
+  app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
+});
+afterAll(() => app.close());
+beforeEach(() => (upstreams = []));
+afterEach(() => Promise.all(upstreams.map((upstream) => upstream.close())));
+
+/** A key of a pool of upstreams that answer so. */
+async function keyFor(...answers: (Answer | [Answer, Partial<PoolEntry>])[]): Promise<string> {
+  const entries: PoolEntry[] = [];
+  for (const each of answers) {
+    const [answer, fields] = Array.isArray(each) ? each : [each, {}];
+    const upstream = await startRawUpstream(answer);
+    upstreams.push(upstream);
+    entries.push({ url: upstream.url, ...fields });
+  }
+  const owner = await personalOwner(app);
+  await fillPool(owner, ...entries);
+  return mintKey(owner);
+}
+
+const list = (...models: object[]) => answerWith(JSON.stringify({ object: 'list', data: models }));
+const gpt = (id: string, created = 1_700_000_000) => ({ id, object: 'model', created, owned_by: 'openai' });
+const claude = (id: string) => ({
+  ...{ type: 'model', id, display_name: id.toUpperCase(), created_at: '2025-02-19T00:00:00Z' },
+});
+const modelsOf = (key: string, headers = {}) => call(app, key, { path: '/v1/models', headers });
+
+it('are those of all upstreams in their order, each id as the first one has it', async () => {
+  const key = await keyFor(
+    [list(gpt('b'), gpt('a', 1)), { priority: 2 }],
+    [list(gpt('c'), gpt('a', 2)), { priority: 1 }],
+    [list(gpt('b', 3), gpt('d'), gpt('d', 9)), { priority: 3 }],
+  );
+  const { status, text, headers } = await modelsOf(key, { 'x-request-id': 'list-1' });
+  expect([status, headers['content-type'], headers['x-request-id'], headers['request-id']]).toEqual([
+    ...[200, 'application/json; charset=utf-8', 'list-1', 'list-1'],
+  ]);
+  expect(JSON.parse(text)).toEqual({ object: 'list', data: [gpt('c'), gpt('a', 2), gpt('b'), gpt('d')] });
+});
+
+it('are asked for with the key of each upstream, and nothing of the client', async () => {
+  const key = await keyFor(
+    [list(gpt('a')), { apiKey: 'sk-first-123' }],
+    [list(claude('b')), { apiKey: 'sk-ant-12345', provider: 'anthropic' }],
+  );
+  await modelsOf(key, { cookie: 'a=b', 'x-custom': '1' });
+  const [first, second] = upstreams.map(({ requests }) => requests[0]!);
+  expect([first!.target, second!.target]).toEqual(['/v1/models', '/v1/models?limit=1000']);
+  expect(first!.headers).toEqual({
+    ...{ host: expect.any(String), authorization: 'Bearer sk-first-123', accept: 'application/json' },
+  });
+  expect(second!.headers).toEqual({
+    ...{ host: expect.any(String), 'x-api-key': 'sk-ant-12345', accept: 'application/json' },
+    'anthropic-version': '2023-06-01',
+  });
+});
+
+describe('of mixed providers', () => {
+  const mixed = () =>
+    keyFor([list(gpt('gpt')), {}], [list(claude('claude')), { provider: 'anthropic' }], list({ id: 'bare' }));
+
+  it('come in the shape of OpenAI', async () => {
+    expect(JSON.parse((await modelsOf(await mixed())).text)).toEqual({
+      object: 'list',
+      data: [
+        gpt('gpt'),
+        { id: 'claude', object: 'model', created: 1_739_923_200, owned_by: 'anthropic' },
+        { id: 'bare', object: 'model' },
+      ],
+    });
+  });
+
+  it('come in the shape of Anthropic for who speaks that', async () => {
+    const { text } = await modelsOf(await mixed(), { 'anthropic-version': '2023-06-01' });
+    expect(JSON.parse(text)).toEqual({
+      data: [
+        { type: 'model', id: 'gpt', display_name: 'gpt', created_at: '2023-11-14T22:13:20.000Z' },
+        claude('claude'),
+        { type: 'model', id: 'bare', display_name: 'bare', created_at: '1970-01-01T00:00:00.000Z' },
+      ],
+      ...{ has_more: false, first_id: 'gpt', last_id: 'bare' },
+    });
+  });
+});
+
+const DEAD: [string, Answer][] = [
+  ['is reset', ({ socket }) => socket.resetAndDestroy()],
+  ['answers 401', answerWith('{"data":[{"id":"evil"}]}', { status: 401 })],
+  ['answers 500', answerWith('{"data":[{"id":"evil"}]}', { status: 500 })],
+  ['redirects', answerWith('', { status: 302, headers: 'Location: /\r\n' })],
+  ['is not JSON', answerWith('<html>')],
+  ['is no list', answerWith('{"data":{}}')],
+  ['is not HTTP', ({ socket }) => socket.write('what?\r\n\r\n')],
+  ['breaks off', ({ socket }) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"data":[')],
+  ['has no end', ({ socket }) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${' '.repeat(5_000_000)}`)],
+];
+
+it.each(DEAD)(
+  'come without an upstream whose list %s, and are 502 when there is no other',
+  async (_what, dead) => {
+    const { status, text } = await modelsOf(await keyFor(dead, list(gpt('a')), dead));
+    expect([status, JSON.parse(text).data]).toEqual([200, [gpt('a')]]);
+    const alone = await modelsOf(await keyFor(dead, dead));
+    expect([alone.status, JSON.parse(alone.text).error.code]).toEqual([502, 'upstream_unreachable']);
+  },
+);
+
+it('do not wait for upstreams that hang, before their answer or within', async () => {
+  const key = await keyFor(
+    () => undefined,
+    list(gpt('a')),
+    ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{'),
+  );
+  const beganAt = performance.now();
+  const { status, text } = await modelsOf(key);
+  expect([status, JSON.parse(text).data]).toEqual([200, [gpt('a')]]);
+  const took = performance.now() - beganAt;
+  expect(took).toBeGreaterThanOrEqual(PATIENCE_MS - 5);
+  expect(took).toBeLessThan(PATIENCE_MS + 1_500);
+  expect(upstreams.map(({ sockets }) => sockets.size)).toEqual([0, 1, 0]);
+});
+
+it('leave out entries that are no models', async () => {
+  const key = await keyFor(answerWith('{"data":[null,1,"x",[],{"id":1},{"id":"a","object":"model"},{}]}'));
+  expect(JSON.parse((await modelsOf(key)).text).data).toEqual([{ id: 'a', object: 'model' }]);
+});
+
+it('are none where all lists are empty', async () => {
+  const key = await keyFor(list(), list());
+  expect(JSON.parse((await modelsOf(key)).text)).toEqual({ object: 'list', data: [] });
+  const { text } = await modelsOf(key, { 'anthropic-version': '2023-06-01' });
+  expect(JSON.parse(text)).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
+});
+
+it('are asked of no upstream any more once the client has left', async () => {
+  const key = await keyFor(() => undefined);
+  const leaving = new AbortController();
+  open(app, key, { path: '/v1/models', signal: leaving.signal }).catch(() => undefined);
+  await eventually(() => expect(upstreams[0]!.requests).toHaveLength(1));
+  const closed = new Promise((resolve) => upstreams[0]!.requests[0]!.socket.on('close', resolve));
+  leaving.abort();
+  await closed;
+});
+
+it('of a single name, and other methods, go to the first upstream alone', async () => {
+  const key = await keyFor(answerWith('{"id":"a"}'), list(gpt('b')));
+  expect((await call(app, key, { path: '/v1/models/a' })).text).toBe('{"id":"a"}');
+  expect((await call(app, key, { path: '/v1/models', body: '{}' })).text).toBe('{"id":"a"}');
+  expect(upstreams[1]!.requests).toEqual([]);
+});
