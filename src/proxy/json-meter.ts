@@ -1,6 +1,6 @@
 import { EMPTY, NOTHING_READ } from './meter.js';
 import type { Meter, Reading } from './meter.js';
-import { skipValue } from './json-members.js';
+import { readObject, skipValue } from './json-members.js';
 import { asObject, tokenCounts } from './token-counts.js';
 
 /** Of answers beyond this, the last part is looked at: usage comes behind the content. */
@@ -59,7 +59,7 @@ export function usageIn(text: Buffer): Readonly<Record<string, unknown>> | undef
 }
 
 function usageFromStart(text: Buffer): Readonly<Record<string, unknown>> | undefined {
-  const value = readObject(text)?.members.get('usage');
+  const value = readObject(text, ['usage'])?.members.get('usage');
   return value && parseObject(text, value.start, value.end);
 }
 

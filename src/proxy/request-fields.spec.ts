@@ -150,12 +150,18 @@ it('leaves compressed bodies alone', () => {
 it('sees the members that JSON.parse sees, each where it stands', () => {
   fc.assert(
     fc.property(body, (bytes) => {
-      const members = [...readObject(bytes)!.members];
+      const parsed = Object.entries(parse(bytes)).filter(([key]) => Buffer.byteLength(key) === key.length);
+      const members = [
+        ...readObject(
+          bytes,
+          parsed.map(([key]) => key),
+        )!.members,
+      ];
       const read = members.map(([key, { start, end }]): [string, unknown] => [
         key,
         JSON.parse(bytes.toString('utf8', start, end)),
       ]);
-      expect(new Map(read)).toEqual(new Map(Object.entries(parse(bytes))));
+      expect(new Map(read)).toEqual(new Map(parsed));
     }),
     { numRuns: 500 },
   );
@@ -169,7 +175,7 @@ it('sees no object in what is cut, and throws for nothing', () => {
     fc.property(body, fc.double({ min: 0, max: 1, noNaN: true }), pieces, (bytes, part, broken) => {
       const whole = bytes.toString().trimEnd();
       const cut = Buffer.from(whole).subarray(0, Math.floor(part * (Buffer.byteLength(whole) - 1)));
-      expect(readObject(cut)).toBeUndefined();
+      expect(readObject(cut, ['stream'])).toBeUndefined();
       expect(fieldsOf(cut)).toEqual({ model: null, stream: false, body: cut, usageAdded: false });
       expect(() => fieldsOf(Buffer.from(broken.join('')))).not.toThrow();
     }),
