@@ -26,7 +26,7 @@ it('writes every line before the process exits', async () => {
 
 it('does not write secrets, should they come its way', async () => {
   const [line] = await written(`logger.warn({
-    token: 'T0P', headers: { authorization: 'Bearer T0P', cookie: 'a=T0P' }, body: { api_key: 'T0P', content: 'T0P' },
+    token: 'T0P', headers: { authorization: 'Bearer T0P', cookie: 'a=T0P' }, api_key: 'T0P', content: 'T0P',
   }, 'oops', 'Test');`);
   expect(JSON.stringify(line)).not.toContain('T0P');
   expect(line).toMatchObject({ token: '[redacted]', msg: 'oops' });

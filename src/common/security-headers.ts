@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { HelmetOptions } from 'helmet';
@@ -6,38 +7,38 @@ const YEAR_SECONDS = 31_536_000;
 
 /**
  * Headers for everything that Express answers. Answers are data, and may do nothing in a browser; pages say
- * themselves what they need (`sendPage`), the page of the API's documentation needs scripts and styles of its own.
+ * themselves what they need.
  * @param publicUrl where it begins with `https:`, browsers are told never to come by `http:` again
  */
 export function securityHeaders(publicUrl: string): RequestHandler {
-  const forData = helmet(options(publicUrl, { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }));
-  const forDocumentation = helmet(
-    options(publicUrl, {
-      defaultSrc: ["'self'"],
-      styleSrc: ["'self'", "'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:'],
-      connectSrc: ["'self'", new URL(publicUrl).origin], // it can send requests
-      objectSrc: ["'none'"],
-      baseUri: ["'none'"],
-      frameAncestors: ["'none'"],
-    }),
-  );
-  return (request, response, next) => {
-    const isDocumentation = /^\/docs(?:\/|$)/.test(request.path);
-    (isDocumentation ? forDocumentation : forData)(request, response, next);
-  };
-}
-
-function options(publicUrl: string, directives: Record<string, string[]>): HelmetOptions {
-  return {
-    contentSecurityPolicy: { useDefaults: false, directives },
+  const headers = headersOf({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
     strictTransportSecurity: publicUrl.startsWith('https:') && { maxAge: YEAR_SECONDS },
     referrerPolicy: { policy: 'no-referrer' },
     xFrameOptions: { action: 'deny' },
+    originAgentCluster: false, // browsers' default
     // For plug-ins and browsers that are gone.
     xDnsPrefetchControl: false,
     xDownloadOptions: false,
     xPermittedCrossDomainPolicies: false,
     xXssProtection: false,
+  });
+  return (_request, response, next) => {
+    for (const [name, value] of headers) response.setHeader(name, value);
+    next();
   };
+}
+
+/** What helmet says, asked once: it is the same for every request. */
+function headersOf(options: HelmetOptions): [string, string][] {
+  const headers: [string, string][] = [];
+  const response = {
+    setHeader: (name: string, value: string) => headers.push([name, value]),
+    removeHeader: () => undefined, // `X-Powered-By` is off
+  };
+  helmet(options)({} as IncomingMessage, response as unknown as ServerResponse, () => undefined);
+  return headers;
 }
