@@ -8,6 +8,9 @@ import type { Transfer, UpstreamConnections } from './upstream-connections.js';
 /** How much of an answer that may yet be needed is kept while other upstreams are tried. */
 const HELD_LIMIT_BYTES = 65_536;
 
+/** How often a stream is looked at for its first event: one that comes byte by byte is not waited for. */
+const LOOKS_LIMIT = 256;
+
 /** Why an answer was not good enough. */
 export type AttemptError = FailureKind | 'status' | 'redirect' | 'stream_error';
 
@@ -55,6 +58,7 @@ export class Attempt implements AnswerListener {
   private isIdleTimer = false;
   private isPaused = false;
   private isFresh = false;
+  private looks = 0;
   private readonly beganAt = performance.now();
 
   constructor(
@@ -116,11 +120,11 @@ export class Attempt implements AnswerListener {
     if (this.taker) return this.taker.data(chunk);
     this.held.push(chunk);
     this.heldBytes += chunk.length;
-    if (this.state === 'undecided') this.judge();
-    else if (this.heldBytes > HELD_LIMIT_BYTES) this.pause();
+    if (this.state !== 'undecided' && this.heldBytes > HELD_LIMIT_BYTES) this.pause();
   }
 
   settled(): void {
+    if (this.state === 'undecided') this.judge();
     if (this.isIdleTimer) this.timer.refresh();
     else if (this.state !== 'waiting') {
       this.isIdleTimer = true;
@@ -131,6 +135,7 @@ export class Attempt implements AnswerListener {
 
   end(): void {
     clearTimeout(this.timer);
+    if (this.state === 'undecided') this.judge();
     if (this.state === 'undecided') this.accept();
     this.state = 'ended';
     this.taker?.end();
@@ -165,6 +170,7 @@ export class Attempt implements AnswerListener {
   }
 
   private judge(): void {
+    if (++this.looks > LOOKS_LIMIT) return this.accept();
     const event = firstEvent(this.held.length === 1 ? this.held[0]! : Buffer.concat(this.held));
     if (!event) return;
     if (isServerError(event.name, event.data)) this.reject('stream_error');
