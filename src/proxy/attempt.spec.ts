@@ -42,6 +42,7 @@ function startAttempt(taker: Partial<AnswerTaker>) {
 it('stays paused when the taker has enough with what was held for it', () => {
   const { attempt, transfer } = startAttempt({ data: () => attempt.pause() });
   attempt.data(Buffer.from('data: {"choices":[]}\n\n'));
+  attempt.settled();
   expect(transfer.isPaused).toBe(true);
   attempt.resume();
   expect(transfer.isPaused).toBe(false);

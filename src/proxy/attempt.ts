@@ -160,6 +160,7 @@ export class Attempt implements AnswerListener {
 
   /** An answer of which nothing was passed on is none; the rest of one that was is missing. */
   private breakOff(kind: FailureKind): void {
+    if (this.state === 'undecided') this.judge();
     const { state } = this;
     this.state = 'cut';
     if (this.taker) this.taker.cut();
