@@ -117,7 +117,7 @@ function sums(groups: string[]): string {
 
 /**
  * In steps, so that the elements of all histograms are gone through once. How many there are of each metric in a set
- * is known from its sums.
+ * is known from its sums: steps are counted through from the first of the latencies to the last of the other metric.
  */
 function percentiles(groups: string[]): string {
   const ofGroups = groups.length > 0 ? 'SELECT group_number, step, count FROM counts UNION ALL' : '';
@@ -133,21 +133,23 @@ function percentiles(groups: string[]): string {
       UNION ALL SELECT 0, step, sum(count) FROM bucket_counts GROUP BY step
     ),
     ranks AS (
-      SELECT member, step, sum(count) OVER (PARTITION BY member, ${isOf('ttft', 'step')} ORDER BY step) AS up_to
+      SELECT member, step, sum(count) OVER (PARTITION BY member ORDER BY step ROWS UNBOUNDED PRECEDING) AS up_to
       FROM steps
+    ),
+    wanted AS (
+      SELECT member, requests * 0.5 AS latency_50, requests * 95 / 100 AS latency_95,
+        requests + ttft_requests * 0.5 AS ttft_50, requests + ttft_requests * 95 / 100 AS ttft_95
+      FROM sums
     ),
     percentiles AS (
       SELECT member, ${percentile('latency', 50)}, ${percentile('latency', 95)},
         ${percentile('ttft', 50)}, ${percentile('ttft', 95)}
-      FROM ranks JOIN sums USING (member) GROUP BY member
+      FROM ranks JOIN wanted USING (member) GROUP BY member
     )`;
 }
 
-const MEASURED: Record<Metric, string> = { latency: 'requests', ttft: 'ttft_requests' };
-
 function percentile(metric: Metric, percent: number): string {
-  const reached = `up_to * 100 >= ${MEASURED[metric]}::double precision * ${percent}`;
-  const step = `min(step) FILTER (WHERE ${isOf(metric, 'step')} AND ${reached})`;
+  const step = `min(step) FILTER (WHERE up_to >= ${metric}_${percent} AND ${isOf(metric, 'step')})`;
   return `${rounded(middleOf(metric, step))} AS ${metric}_p${percent}`;
 }
 
