@@ -55,8 +55,8 @@ describe('with nothing set', () => {
       fetch(`${service.url}/me/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
     await post('projects', { name: 'Handbook' });
     await post('projects/1/documents', { title: 't', slug: 's', content: '# Kept' });
-  }, 60_000);
-  afterAll(() => service.end('SIGTERM'));
+  }, 90_000);
+  afterAll(() => service?.end('SIGTERM'));
 
   it('says where it keeps what, and where to sign in', () => {
     expect(service.stdout()).toContain(dataDir);

@@ -37,14 +37,17 @@ export async function startS3({ port = 0, folder }: { port?: number; folder?: st
 
 /**
  * S3 replaces an object whole, and shows it to every read after the answer. s3rver answers before the
- * bytes are in the file, and writes into the file that readers have open: that is put right here.
+ * bytes are in the file, writes into the file that readers have open, and cannot list objects of which one is
+ * written meanwhile: that is put right here.
  */
 function keepPromisesOfS3(files: S3Files): void {
   const oneAtATime = queue();
   const getObject = files.getObject.bind(files);
   const deleteObject = files.deleteObject.bind(files);
+  const listObjects = files.listObjects.bind(files);
   files.getObject = (...args) => oneAtATime(() => getObject(...args));
   files.deleteObject = (...args) => oneAtATime(() => deleteObject(...args));
+  files.listObjects = (...args) => oneAtATime(() => listObjects(...args));
   files.putObject = async (object) => {
     const body = Buffer.isBuffer(object.content) ? object.content : await buffer(object.content);
     return oneAtATime(() => replaceObject(files, object, body));

@@ -15,6 +15,7 @@ declare module 's3rver' {
     putObject(object: S3Object): Promise<unknown>;
     getObject(bucket: string, key: string, options?: object): Promise<unknown>;
     deleteObject(bucket: string, key: string): Promise<void>;
+    listObjects(bucket: string, options: object): Promise<unknown>;
     getResourcePath(bucket: string, key: string, resource: 'object'): string;
     putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;
   }

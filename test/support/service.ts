@@ -10,7 +10,7 @@ import { testVariables } from './app.js';
 import { eventually } from './eventually.js';
 import { sessionFor } from './sessions.js';
 
-const START_TIMEOUT_MS = 25_000;
+const START_TIMEOUT_MS = 60_000;
 const PROGRAM = 'dist/main.js';
 
 /** How a process came to its end. */
