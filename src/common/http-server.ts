@@ -1,21 +1,17 @@
-import { createServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
-import type { RequestListener, ServerOptions } from 'node:http';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
-import { errorBody } from './error.filter.js';
-import { assignRequestId, newRequestId } from './request-id.js';
+import { refusalOf, refuseConnection } from './refuse-connection.js';
+import type { ConnectionRefusal } from './refuse-connection.js';
+import { assignRequestId } from './request-id.js';
+import { StalledClients } from './stalled-clients.js';
 
 const HAS_CHEAP_SET_PROTOTYPE = Number(process.versions.node.split('.')[0]) >= 22;
-
-/**
- * How long an idle connection is kept. Longer than load balancers keep it (60 s, as a rule): it is theirs to close, as
- * they would send a request on it at the moment at which we do.
- */
-const KEEP_ALIVE_MS = 75_000;
 
 const QUIET_TURN_MS = 0.1;
 const QUIET_TURN_ATTEMPTS = 1_000;
@@ -23,16 +19,29 @@ const QUIET_TURN_ATTEMPTS = 1_000;
 /** Whether an address is that of a proxy which `TRUST_PROXY` names. */
 type TrustProxy = (address: string, hop: number) => boolean;
 
+/** What the settings say of the server. */
+export interface HttpServerSettings {
+  readonly corsOrigins: readonly string[];
+  readonly headersTimeoutMs: number;
+  readonly bodyTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly clientIdleTimeoutMs: number;
+  readonly headerLimitBytes: number;
+  readonly headerCountLimit: number;
+}
+
+/** Node looks for connections that are too slow now and then; never more than this late. */
+const MAX_CHECK_INTERVAL_MS = 5_000;
+
 /** Express on an HTTP server of ours: request ids on every answer, also on those that Express never sees. */
 export class HttpServerAdapter extends ExpressAdapter {
   private readonly cors: Cors;
   private connections: Connections;
   private below?: { readonly prefix: string; readonly listener: RequestListener };
 
-  /** @param options what the settings say of it */
-  constructor({ corsOrigins }: { corsOrigins: readonly string[] }) {
+  constructor(private readonly settings: HttpServerSettings) {
     super();
-    this.cors = new Cors(corsOrigins);
+    this.cors = new Cors(settings.corsOrigins);
   }
 
   /**
@@ -46,8 +55,11 @@ export class HttpServerAdapter extends ExpressAdapter {
 
   override initHttpServer(): void {
     const application = this.getInstance<Express>();
-    const server = createServer(serverOptions(application));
+    const { bodyTimeoutMs, clientIdleTimeoutMs, headerCountLimit } = this.settings;
+    const server: Server = createServer({ ...prototypesOf(application), ...limitsOf(this.settings) });
+    server.maxHeadersCount = 0; // Node would drop the headers beyond it, and tell nobody
     server.on('request', (request, response) => {
+      if (request.rawHeaders.length > headerCountLimit * 2) return this.refuse(request.socket, 431);
       if (this.cors.answers(request, response)) return;
       if (this.below && isBelow(request.url ?? '', this.below.prefix)) {
         this.below.listener(request, response);
@@ -57,9 +69,12 @@ export class HttpServerAdapter extends ExpressAdapter {
       request.url = withDecodablePath(request.url ?? '/');
       application(request, response);
     });
-    server.keepAliveTimeout = KEEP_ALIVE_MS;
-    server.on('clientError', refuseMalformed);
-    this.connections = new Connections(server);
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      if (error.code === 'ECONNRESET') socket.destroy();
+      else this.refuse(socket as Socket, refusalOf(error));
+    });
+    this.connections = new Connections(server, bodyTimeoutMs);
+    new StalledClients(server, this.connections.sockets, clientIdleTimeoutMs);
     this.httpServer = server;
   }
 
@@ -74,6 +89,24 @@ export class HttpServerAdapter extends ExpressAdapter {
     this.connections.end(({ remoteAddress }) => remoteAddress !== undefined && trusts(remoteAddress, 0));
     await closed;
   }
+
+  /** There is nobody to tell where the client waits for another answer, or has got one. */
+  private refuse(socket: Socket, status: ConnectionRefusal): void {
+    if (this.connections.takesAnswer(socket)) refuseConnection(socket, status);
+    else socket.destroy();
+  }
+}
+
+function limitsOf(settings: HttpServerSettings): ServerOptions {
+  const { bodyTimeoutMs, keepAliveTimeoutMs, headerLimitBytes } = settings;
+  const headersTimeoutMs = Math.min(settings.headersTimeoutMs, bodyTimeoutMs);
+  return {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: bodyTimeoutMs, // until all of the request is here: what runs then is not its business
+    connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(headersTimeoutMs / 4)),
+    keepAliveTimeout: keepAliveTimeoutMs,
+    maxHeaderSize: headerLimitBytes,
+  };
 }
 
 /**
@@ -81,7 +114,7 @@ export class HttpServerAdapter extends ExpressAdapter {
  * they already are the ones it wants: those of classes that the server makes them of. From Node 22 on, setting
  * is cheap and the classes cost more.
  */
-function serverOptions(application: Express): ServerOptions {
+function prototypesOf(application: Express): ServerOptions {
   if (HAS_CHEAP_SET_PROTOTYPE) return {};
   class ExpressRequest extends IncomingMessage {}
   class ExpressResponse extends ServerResponse {}
@@ -133,18 +166,4 @@ function isDecodable(segment: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Answers what Node's parser could not read as HTTP; there is no request object to route. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
-  const body = JSON.stringify(errorBody('malformed request'));
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nX-Request-Id: ${newRequestId()}\r\n` +
-      `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
 }

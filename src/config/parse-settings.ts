@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { LOG_LEVELS } from '../common/logger.js';
 import { Environment } from './environment.js';
+import { parseLimits } from './parse-limits.js';
 import { parseMinio } from './parse-minio.js';
 import { loadOrCreateSecret } from './secret-file.js';
 import type { SessionSettings, Settings, SmtpSettings } from './settings.js';
@@ -39,6 +40,7 @@ export function parseSettings(variables: NodeJS.ProcessEnv): Settings {
     ...parseAddresses(env, situation),
     ...parseOperations(env),
     ...parseUpstreamLimits(env, situation),
+    ...parseLimits(env),
   };
   env.throwIfWrong();
   const hs256Secret = developmentSignIn
@@ -99,7 +101,6 @@ function parseUpstreamLimits(env: Environment, { local }: Situation) {
       ['allow', 'deny'],
       local ? 'allow' : 'deny',
     ),
-    proxyBodyLimitBytes: env.integer('PROXY_BODY_LIMIT', 33_554_432, 1, 1_073_741_824),
     upstreamConnectTimeoutMs: milliseconds('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000),
     upstreamFirstByteTimeoutMs: milliseconds('UPSTREAM_FIRST_BYTE_TIMEOUT_MS', 120_000),
     upstreamResponseTimeoutMs: milliseconds('UPSTREAM_RESPONSE_TIMEOUT_MS', 600_000),

@@ -60,7 +60,22 @@ export abstract class Settings {
   abstract readonly keyGraceSeconds: number;
   /** Whole months (UTC) that records of usage are kept beside the current one; undefined: for ever. */
   abstract readonly usageRetentionMonths?: number;
+  /** From the beginning of a request, or of its connection, until its headers are here. */
+  abstract readonly headersTimeoutMs: number;
+  /** From the beginning of a request until all of it is here; how long its answer takes is another matter. */
+  abstract readonly bodyTimeoutMs: number;
+  /** How long a connection is kept for the next request. */
+  abstract readonly keepAliveTimeoutMs: number;
+  /** How long a client may take nothing of an answer that waits for it. */
+  abstract readonly clientIdleTimeoutMs: number;
+  /** All headers of a request together, with its first line. */
+  abstract readonly headerLimitBytes: number;
+  abstract readonly headerCountLimit: number;
   abstract readonly proxyBodyLimitBytes: number;
+  /** Streams that are open at the same time, at one replica; 0: as many as come. */
+  abstract readonly proxyStreamsPerKey: number;
+  /** At one replica; 0: as many as come. */
+  abstract readonly proxyRequestsPerMinute: number;
   abstract readonly upstreamConnectTimeoutMs: number;
   abstract readonly upstreamFirstByteTimeoutMs: number;
   abstract readonly upstreamResponseTimeoutMs: number;

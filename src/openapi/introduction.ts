@@ -121,6 +121,10 @@ const LIMITS = `
 |---|---|
 | body of a request below \`/me\` | 1 MiB (1,048,576 bytes); 400 beyond |
 | body of a request below \`/v1\` | 32 MiB unless the operator says otherwise; 413 beyond |
+| headers of a request | 16 KiB and 100 of them unless the operator says otherwise; 431 beyond |
+| time for a request to come in | 15 s for its headers, 300 s for all of it unless the operator says otherwise; 408 beyond |
+| streams of a proxy key that are open at once | 200 unless the operator says otherwise; 429 \`too_many_streams\` beyond |
+| requests of a proxy key in a minute | no limit unless the operator says otherwise; 429 \`rate_limited\` with \`Retry-After\` beyond |
 | names and titles | 1 to 255 characters after trimming |
 | slugs | 1 to 80 of \`a-z\`, \`0-9\` and hyphen, no hyphen at either end |
 | ids | integers of up to 15 digits |
