@@ -8,6 +8,8 @@ const REFUSALS = {
   invalid_proxy_key: [401, 'authentication_error', 'the proxy key is not valid'],
   not_found: [404, 'not_found_error', 'no upstream can have this path'],
   request_too_large: [413, 'request_too_large', 'the request is larger than the proxy takes'],
+  rate_limited: [429, 'rate_limit_error', 'the key has made too many requests within a minute'],
+  too_many_streams: [429, 'rate_limit_error', 'the key has too many streams open'],
   upstream_error: [502, 'api_error', 'the upstream redirects, and redirects are not followed'],
   upstream_unreachable: [502, 'api_error', 'no upstream could be reached'],
   no_upstream: [503, 'api_error', 'the pool of this key has no enabled upstream'],

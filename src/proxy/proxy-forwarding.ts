@@ -8,6 +8,7 @@ import { Metrics } from '../metrics/metrics.js';
 import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
 import { Exchange } from './exchange.js';
+import { KeyLimits } from './key-limits.js';
 import { isModelList, ModelList } from './model-list.js';
 import { Pools } from './pools.js';
 import type { ProxiedRequest } from './proxied-request.js';
@@ -31,6 +32,7 @@ export class ProxyForwarding {
     private readonly connections: UpstreamConnections,
     private readonly health: UpstreamHealth,
     private readonly models: ModelList,
+    private readonly limits: KeyLimits,
     private readonly recorder: UsageRecorder,
     private readonly metrics: Metrics,
     private readonly settings: Settings,
@@ -41,6 +43,8 @@ export class ProxyForwarding {
     const metered = {
       ...{ id, arrivedAt: Date.now(), beganAt: performance.now(), key, method, path: pathOf(url) },
     };
+    const wait = this.limits.secondsToWait(key.id, metered.beganAt);
+    if (wait > 0) return this.refuse(response, metered, 'rate_limited', 'client_error', wait);
     const gone = () => this.finish(metered, { ...UNTRIED, status: 499, outcome: 'client_gone' });
     response.once('close', gone);
     readBody(request, this.settings.proxyBodyLimitBytes, {
@@ -81,6 +85,9 @@ export class ProxyForwarding {
       this.finish(request, { ...UNTRIED, status: 499, outcome: 'client_gone' });
       return;
     }
+    if (request.fields.stream && !this.limits.admitsStream(request.key.id, response)) {
+      return this.refuse(response, request, 'too_many_streams', 'client_error');
+    }
     if (pool.length === 0) return this.refuse(response, request, 'no_upstream', 'no_upstream');
     const targets = this.targets(request, pool);
     if (targets.length === 0) return this.refuse(response, request, 'not_found', 'client_error');
@@ -114,8 +121,9 @@ export class ProxyForwarding {
     request: MeteredRequest,
     code: ProxyErrorCode,
     outcome: UsageOutcome,
+    retryAfterSeconds?: number,
   ): void {
-    const { status, send } = refuse(response, code, request.id);
+    const { status, send } = refuse(response, code, request.id, retryAfterSeconds);
     this.finish(request, { ...UNTRIED, status, outcome }, send);
   }
 

@@ -5,6 +5,7 @@ import type { HttpServerAdapter } from '../common/http-server.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { UpstreamsModule } from '../upstreams/upstreams.module.js';
 import { UsageModule } from '../usage/usage.module.js';
+import { KeyLimits } from './key-limits.js';
 import { ModelList } from './model-list.js';
 import { Pools } from './pools.js';
 import { ProxyForwarding } from './proxy-forwarding.js';
@@ -15,7 +16,15 @@ import { UpstreamHealth } from './upstream-health.js';
 /** `/v1/*`: requests under a proxy key, to the upstreams of the key's owner. */
 @Module({
   imports: [KeysModule, UpstreamsModule, UsageModule],
-  providers: [ProxyHandler, ProxyForwarding, Pools, UpstreamConnections, UpstreamHealth, ModelList],
+  providers: [
+    ProxyHandler,
+    ProxyForwarding,
+    Pools,
+    UpstreamConnections,
+    UpstreamHealth,
+    ModelList,
+    KeyLimits,
+  ],
 })
 export class ProxyModule implements OnModuleInit {
   constructor(

@@ -8,11 +8,18 @@ export interface PreparedRefusal {
   readonly send: () => void;
 }
 
-export function refuse(response: ServerResponse, code: ProxyErrorCode, requestId: string): PreparedRefusal {
+/** @param retryAfterSeconds when another attempt may go better; 0: there is no telling */
+export function refuse(
+  response: ServerResponse,
+  code: ProxyErrorCode,
+  requestId: string,
+  retryAfterSeconds = 0,
+): PreparedRefusal {
   const { status, body } = proxyRefusal(code, requestId);
   const text = JSON.stringify(body);
   // Another attempt would find the same pool: the SDKs are told not to make one.
   const retry = code === 'no_upstream' ? ['x-should-retry', 'false'] : [];
+  if (retryAfterSeconds > 0) retry.push('retry-after', String(retryAfterSeconds));
   return {
     status,
     send: () => {
