@@ -135,7 +135,7 @@ describe('a record that the database refuses', () => {
     await written(app.database, 40);
     await eventually(async () => {
       const rejected = await readFile(join(journal(), 'rejected.jsonl'), 'utf8');
-      expect(rejected).toBe(`${JSON.stringify(bad)}\n`);
+      expect(rejected.split('\n')).toEqual([expect.stringContaining(bad.id), '']);
     });
     await recordAll(app, many(1));
   });
