@@ -72,6 +72,11 @@ export class PinnedChild {
     });
   }
 
+  /** Null while it runs, and when a signal has ended it. */
+  get exitCode(): number | null {
+    return this.process.exitCode;
+  }
+
   /** CPU time used so far by all threads, user and system, of the process and its children. */
   cpuSeconds(): number {
     const { pid } = this.process;

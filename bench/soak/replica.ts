@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { findFreePort, PinnedChild } from '../support/child.js';
+
+const READY_TIMEOUT_MS = 60_000;
+
+/** One of the two: it comes back on the same port and data folder, however it ended. */
+export class Replica {
+  /** Counts its starts. */
+  life = 0;
+  bornAt = 0;
+  private child?: PinnedChild;
+
+  private constructor(
+    readonly name: string,
+    readonly port: number,
+    private readonly core: number,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {}
+
+  static async start(name: string, core: number, env: NodeJS.ProcessEnv): Promise<Replica> {
+    const replica = new Replica(name, await findFreePort(), core, env);
+    await replica.begin();
+    return replica;
+  }
+
+  /** Comes back when it is ready. */
+  async begin(): Promise<void> {
+    const { core, env, port } = this;
+    this.child = await PinnedChild.startNode({ args: ['dist/main.js'], core, env, port });
+    this.life++;
+    this.bornAt = performance.now();
+    await this.ready();
+  }
+
+  /** @throws Error when it is not within a minute */
+  async ready(): Promise<void> {
+    const deadline = performance.now() + READY_TIMEOUT_MS;
+    while (!(await this.isReady())) {
+      if (performance.now() > deadline) throw new Error(`replica ${this.name} is not ready`);
+      await pause(200);
+    }
+  }
+
+  /** As a crash. */
+  async kill(): Promise<void> {
+    const { child } = this;
+    this.child = undefined;
+    await child?.kill();
+  }
+
+  /** Resolves to its exit code; null when it did not end in time and was killed. */
+  async terminate(): Promise<number | null> {
+    const { child } = this;
+    this.child = undefined;
+    await child?.stop();
+    return child?.exitCode ?? null;
+  }
+
+  /** After a full garbage collection; undefined while it is down. */
+  async memory(): Promise<NodeJS.MemoryUsage | undefined> {
+    return this.child?.memory().catch(() => undefined);
+  }
+
+  private async isReady(): Promise<boolean> {
+    try {
+      return (await fetch(`http://127.0.0.1:${this.port}/readyz`)).status === 200;
+    } catch {
+      return false;
+    }
+  }
+}
