@@ -30,7 +30,8 @@ async function checkOnBoth(client: Client, document: TrackedDocument): Promise<v
   const expect = [200, 404];
   const answers: string[] = [];
   for (const replica of client.replicas) {
-    const answer = await client.insist({ kind: 'final read', method: 'GET', path, bearer, replica, expect });
+    const answer = await client.send({ kind: 'final read', method: 'GET', path, bearer, replica, expect });
+    if (!answer) return; // a finding by now
     document.check(client.ledger, known, answer);
     answers.push(answer.text);
   }

@@ -29,6 +29,7 @@ export interface MemoryOfReplica {
 
 const EVERY_MS = 20_000;
 const WARM_UP_SHARE = 0.15;
+const FEWEST_SAMPLES = 9;
 const GROWTH_SHARE = 0.1;
 const GROWTH_MIB = 3;
 const MIB = 2 ** 20;
@@ -54,10 +55,11 @@ export class MemoryWatch {
     this.ending.abort();
   }
 
-  /** A finding where it is not flat. */
+  /** A finding where it is not flat; of a run that is too short to tell, none. */
   judge(ledger: Ledger): MemoryOfReplica[] {
     const results = [...this.samples].map(([{ name }, samples]) => summarise(name, samples));
-    for (const { replica, isFlat, thirds } of results) {
+    for (const { replica, isFlat, thirds, samples } of results) {
+      if (samples < FEWEST_SAMPLES) continue;
       ledger.check('memory is flat', isFlat, `replica ${replica}: ${thirds.join(', ')} MiB`);
     }
     return results;
