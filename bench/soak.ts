@@ -56,7 +56,8 @@ async function soak(lab: Lab, minutes: number): Promise<Ledger> {
   await pause(SETTLING_MS);
   await check(lab, keys, book, traffic);
   const { postgresVersion } = lab.workspace;
-  const run = { minutes, actors: traffic.size, postgresVersion, memory: memory.judge(ledger) };
+  const failedStarts = lab.replicas.reduce((sum, replica) => sum + replica.failedStarts, 0);
+  const run = { failedStarts, minutes, actors: traffic.size, postgresVersion, memory: memory.judge(ledger) };
   console.log(`\n${report(run, ledger, timeline)}`);
   return ledger;
 }

@@ -2,12 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort, PinnedChild } from '../support/child.js';
 
 const READY_TIMEOUT_MS = 60_000;
+const STARTS = 3;
 
 /** One of the two: it comes back on the same port and data folder, however it ended. */
 export class Replica {
   /** Counts its starts. */
   life = 0;
   bornAt = 0;
+  /** Starts that ended before it listened. */
+  failedStarts = 0;
   private child?: PinnedChild;
 
   private constructor(
@@ -23,10 +26,15 @@ export class Replica {
     return replica;
   }
 
-  /** Comes back when it is ready. */
+  /** Comes back when it is ready; as under an orchestrator, a start that fails is tried again. */
   async begin(): Promise<void> {
-    const { core, env, port } = this;
-    this.child = await PinnedChild.startNode({ args: ['dist/main.js'], core, env, port });
+    for (let tries = 1; !this.child; tries++) {
+      this.child = await this.spawn().catch((error: unknown) => {
+        if (tries === STARTS) throw error;
+        this.failedStarts++;
+        return undefined;
+      });
+    }
     this.life++;
     this.bornAt = performance.now();
     await this.ready();
@@ -67,5 +75,10 @@ export class Replica {
     } catch {
       return false;
     }
+  }
+
+  private spawn(): Promise<PinnedChild> {
+    const { core, env, port } = this;
+    return PinnedChild.startNode({ args: ['dist/main.js'], core, env, port });
   }
 }

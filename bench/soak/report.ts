@@ -9,6 +9,8 @@ export interface Run {
   readonly actors: number;
   readonly postgresVersion: string;
   readonly memory: readonly MemoryOfReplica[];
+  /** Of replicas that ended before they listened. */
+  readonly failedStarts: number;
 }
 
 /** What happened, as markdown. */
@@ -19,7 +21,7 @@ export function report(run: Run, ledger: Ledger, timeline: Timeline): string {
     `${date}, ${describeMachine()}, PostgreSQL ${postgresVersion}; ${minutes} minutes, ${actors} actors.`,
     `Disturbances: PostgreSQL stopped ${timeline.count('postgres')} times for 20 s, the object store stalled ` +
       `${timeline.count('store')} times for 15 s, a replica killed ${timeline.count('kill')} times and told to stop ` +
-      `${timeline.count('terminate')} times.`,
+      `${timeline.count('terminate')} times; ${run.failedStarts} starts failed and were tried again.`,
     markdownTable(
       ['calls', 'answered', 'refused (5xx, excused)', 'broken'],
       [...ledger.tallies].map(([kind, { answered, refused, broken }]) => [
