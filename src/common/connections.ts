@@ -7,16 +7,23 @@ const BALANCER_TIMEOUT_MS = 10_000;
 const REST_TIMEOUT_MS = 5_000;
 
 /**
+ * What is known of a connection. Changed in place: a map that gets and loses an entry for every request leaves
+ * tables behind that hold on to the requests, for the garbage collector to move about.
+ */
+interface Connection {
+  /** The youngest response; with requests in a pipeline, it is also the last one to close. */
+  running?: ServerResponse;
+  /** Its request has its answer, and is still coming in. */
+  isAnswered: boolean;
+}
+
+/**
  * The connections of a server. For its shutdown: Node waits for those that have been kept after their last
  * request, and for those on which none has come yet, as browsers open them in advance. And for those that go on
  * sending what nobody reads.
  */
 export class Connections {
-  readonly sockets = new Set<Socket>();
-  /** The youngest response on each; with requests in a pipeline, it is also the last one to close. */
-  private readonly running = new Map<Socket, ServerResponse>();
-  /** Those whose request has its answer, and is still coming in. */
-  private readonly answered = new Set<Socket>();
+  private readonly connections = new Map<Socket, Connection>();
   private isEnding = false;
   private isBalancer: (socket: Socket) => boolean = () => false;
 
@@ -26,20 +33,20 @@ export class Connections {
     private readonly bodyTimeoutMs: number,
   ) {
     server.on('connection', (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
+      this.connections.set(socket, { isAnswered: false });
+      socket.once('close', () => this.connections.delete(socket));
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const { socket } = request;
-      this.running.set(socket, response);
+      const connection = this.connections.get(request.socket);
+      if (!connection) return;
+      connection.running = response;
       if (this.isEnding) response.shouldKeepAlive = false;
-      response.once('close', () => {
-        if (this.running.get(socket) !== response) return;
-        this.running.delete(socket);
-        if (this.isEnding && !this.isBalancer(socket)) socket.end();
-        if (!request.complete && !socket.destroyed) this.awaitRest(request);
-      });
+      response.once('close', () => this.closed(connection, request, response));
     });
+  }
+
+  get sockets(): Iterable<Socket> {
+    return this.connections.keys();
   }
 
   /**
@@ -51,7 +58,7 @@ export class Connections {
   end(isBalancer: (socket: Socket) => boolean): void {
     this.isEnding = true;
     this.isBalancer = isBalancer;
-    for (const response of this.running.values()) response.shouldKeepAlive = false;
+    for (const { running } of this.connections.values()) if (running) running.shouldKeepAlive = false;
     this.destroyIdle(isBalancer);
     setTimeout(() => {
       this.isBalancer = () => false;
@@ -60,25 +67,36 @@ export class Connections {
   }
 
   private destroyIdle(except: (socket: Socket) => boolean): void {
-    for (const socket of this.sockets) if (!this.running.has(socket) && !except(socket)) socket.destroy();
+    for (const [socket, { running }] of this.connections) {
+      if (!running && !except(socket)) socket.destroy();
+    }
   }
 
   /** Whether the client would take what is written now for the answer to what it is sending. */
   takesAnswer(socket: Socket): boolean {
-    if (!socket.writable || this.answered.has(socket)) return false;
-    const response = this.running.get(socket);
+    const connection = this.connections.get(socket);
+    if (!socket.writable || !connection || connection.isAnswered) return false;
+    const response = connection.running;
     if (!response) return true;
     return response.req.complete ? isWritten(response) : !response.headersSent;
   }
 
+  private closed(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    if (connection.running !== response) return;
+    connection.running = undefined;
+    if (this.isEnding && !this.isBalancer(socket)) socket.end();
+    if (!request.complete && !socket.destroyed) this.awaitRest(connection, request);
+  }
+
   /** Clients read their answers when they have sent all they wanted to; but not for ever. */
-  private awaitRest(request: IncomingMessage): void {
+  private awaitRest(connection: Connection, request: IncomingMessage): void {
     const { socket } = request;
     const deadline = setTimeout(() => socket.destroy(), Math.min(REST_TIMEOUT_MS, this.bodyTimeoutMs));
-    this.answered.add(socket);
+    connection.isAnswered = true;
     request.once('close', () => {
       clearTimeout(deadline);
-      this.answered.delete(socket);
+      connection.isAnswered = false;
     });
   }
 }

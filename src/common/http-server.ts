@@ -74,7 +74,7 @@ export class HttpServerAdapter extends ExpressAdapter {
       else this.refuse(socket as Socket, refusalOf(error));
     });
     this.connections = new Connections(server, bodyTimeoutMs);
-    new StalledClients(server, this.connections.sockets, clientIdleTimeoutMs);
+    new StalledClients(server, this.connections, clientIdleTimeoutMs);
     this.httpServer = server;
   }
 

@@ -22,7 +22,7 @@ function connection(written: number, waiting: number) {
 
 function watch(...sockets: ReturnType<typeof connection>[]): Server {
   const server = new EventEmitter() as Server;
-  new StalledClients(server, new Set(sockets as unknown as Socket[]), TIMEOUT_MS);
+  new StalledClients(server, { sockets: sockets as unknown as Socket[] }, TIMEOUT_MS);
   return server;
 }
 

@@ -18,7 +18,7 @@ export class StalledClients {
 
   constructor(
     server: Server,
-    private readonly sockets: ReadonlySet<Socket>,
+    private readonly connections: { readonly sockets: Iterable<Socket> },
     private readonly timeoutMs: number,
   ) {
     const looking = setInterval(() => this.look(), Math.ceil(timeoutMs / LOOKS_PER_TIMEOUT)).unref();
@@ -27,7 +27,7 @@ export class StalledClients {
 
   private look(): void {
     const now = performance.now();
-    for (const socket of this.sockets) {
+    for (const socket of this.connections.sockets) {
       if (socket.writableLength === 0) this.progress.delete(socket);
       else this.judge(socket, now);
     }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { Attempt } from './attempt.js';
 import type { AttemptEvents, Deadlines } from './attempt.js';
-import type { ProxiedRequest } from './proxied-request.js';
+import type { Answering, ProxiedRequest } from './proxied-request.js';
 import { refuse } from './refuse.js';
 import type { ProxyErrorCode } from './proxy-error.js';
 import { Relay } from './relay.js';
@@ -11,7 +11,7 @@ import { wireRequest } from './target.js';
 import type { Target } from './target.js';
 import type { UpstreamConnections } from './upstream-connections.js';
 import type { UpstreamHealth } from './upstream-health.js';
-import type { Ending } from './usage-of.js';
+import type { Ending, Finish } from './usage-of.js';
 
 const CLIENT_GONE_STATUS = 499;
 
@@ -19,17 +19,18 @@ const CLIENT_GONE_STATUS = 499;
 export interface ExchangeServices {
   readonly connections: UpstreamConnections;
   readonly health: UpstreamHealth;
-  readonly deadlines: Deadlines;
   readonly metrics: ProxyMetrics;
-  /** Records how the request ended, and then calls `recorded`. */
-  readonly finish: (ending: Ending, recorded?: () => void) => void;
+  readonly deadlines: Deadlines;
+  /** For requests that ask for a stream. */
+  readonly streamDeadlines: Deadlines;
+  readonly finish: Finish;
 }
 
 /**
  * One request and its answer: the upstreams one after the other, until one has an answer to pass on. From then
  * on there is no way back to another one.
  */
-export class Exchange implements AttemptEvents, RelayEvents {
+export class Exchange implements Answering, AttemptEvents, RelayEvents {
   private readonly attempts: Attempt[] = [];
   private readonly relay: Relay;
   /** The one whose answer is passed on. */
@@ -46,7 +47,7 @@ export class Exchange implements AttemptEvents, RelayEvents {
   }
 
   start(): void {
-    this.response.once('close', () => this.clientGone());
+    this.request.answering = this;
     this.tryNext();
   }
 
@@ -86,7 +87,8 @@ export class Exchange implements AttemptEvents, RelayEvents {
   private tryNext(): void {
     const { method, lines, fields } = this.request;
     const target = this.targets[this.attempts.length]!;
-    const { connections, deadlines } = this.services;
+    const { connections, streamDeadlines } = this.services;
+    const deadlines = fields.stream ? streamDeadlines : this.services.deadlines;
     const wire = wireRequest(target, method, lines, fields.body);
     const attempt = new Attempt(target, wire, deadlines, connections, this);
     this.attempts.push(attempt);
@@ -115,13 +117,13 @@ export class Exchange implements AttemptEvents, RelayEvents {
     this.isOver = true;
     const attempt = this.attempts.at(-1);
     const { status, send } = refuse(this.response, code, this.request.id);
-    this.services.finish(
-      { status, outcome: 'upstream_error', attempt, attempts: this.attempts, isStream: false },
-      send,
-    );
+    const ending: Ending = {
+      ...{ status, outcome: 'upstream_error', attempt, attempts: this.attempts, isStream: false },
+    };
+    this.services.finish(this.request, ending, send);
   }
 
-  private clientGone(): void {
+  closed(): void {
     if (this.isOver) return;
     for (const attempt of this.attempts) attempt.cancel();
     this.finish('client_gone', undefined, false);
@@ -134,6 +136,7 @@ export class Exchange implements AttemptEvents, RelayEvents {
     const status = outcome === 'client_gone' ? CLIENT_GONE_STATUS : attempt!.status!;
     const { isEventStream: isStream, meter } = relay;
     this.services.finish(
+      this.request,
       {
         status,
         outcome,

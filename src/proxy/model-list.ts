@@ -9,15 +9,13 @@ import { refuse } from './refuse.js';
 import { wireRequest } from './target.js';
 import type { Target } from './target.js';
 import { UpstreamConnections } from './upstream-connections.js';
-import type { Ending } from './usage-of.js';
+import type { Finish } from './usage-of.js';
 
 const TIMEOUT_MS = 3_000;
 const ANSWER_LIMIT_BYTES = 4_194_304;
 const ANTHROPIC_VERSION = '2023-06-01';
 /** The greatest page that Anthropic has. */
 const ANTHROPIC_PAGE = 'limit=1000';
-
-type Finish = (ending: Ending, recorded?: () => void) => void;
 
 /** Whether this asks for the list that is made of all upstreams' lists. */
 export function isModelList({ method, path }: ProxiedRequest): boolean {
@@ -37,23 +35,21 @@ export class ModelList {
   ): void {
     const asksAnthropic = /^anthropic-version:/im.test(request.lines);
     const questions = targets.map((target) => new Question(request, target, this.connections));
-    const gone = () => {
+    const closed = () => {
       for (const question of questions) question.cancel();
-      finish({ status: 499, outcome: 'client_gone', attempts: attemptsOf(questions), isStream: false });
+      const attempts = attemptsOf(questions);
+      finish(request, { status: 499, outcome: 'client_gone', attempts, isStream: false });
     };
-    response.once('close', gone);
+    request.answering = { closed };
     void Promise.all(questions.map((question) => question.ask())).then((lists) => {
       if (response.destroyed) return;
-      response.off('close', gone);
       const attempts = attemptsOf(questions);
       const answered = lists.findIndex((list) => list !== undefined);
       const attempt = attempts[answered];
       if (!attempt) {
         const { status, send } = refuse(response, 'upstream_unreachable', request.id);
-        finish(
-          { status, outcome: 'upstream_error', attempts, attempt: attempts.at(-1), isStream: false },
-          send,
-        );
+        const attempt = attempts.at(-1);
+        finish(request, { status, outcome: 'upstream_error', attempts, attempt, isStream: false }, send);
         return;
       }
       const body = JSON.stringify(
@@ -62,7 +58,7 @@ export class ModelList {
           asksAnthropic,
         ),
       );
-      finish({ status: 200, outcome: 'ok', attempts, attempt, isStream: false }, () =>
+      finish(request, { status: 200, outcome: 'ok', attempts, attempt, isStream: false }, () =>
         send(response, body, request.id),
       );
     });

@@ -1,20 +1,50 @@
+import type { IncomingMessage } from 'node:http';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
-import type { RequestFields } from './request-fields.js';
+import { UNREAD } from './request-fields.js';
+import { linesToUpstream } from './wire-headers.js';
 
-/** A request whose key was verified, and whose body is here. Not to be logged. */
-export interface ProxiedRequest {
-  /** Its `X-Request-Id`. */
-  readonly id: string;
+/** Whoever makes the answer to a request. */
+export interface Answering {
+  /** The response is closed: the client has its answer, or has left. */
+  closed(): void;
+}
+
+/** A request whose key was verified. Not to be logged. */
+export class ProxiedRequest {
   /** Unix time in milliseconds. */
-  readonly arrivedAt: number;
+  readonly arrivedAt = Date.now();
   /** The same moment as `performance.now()` has it. */
-  readonly beganAt: number;
-  readonly key: AuthenticatedKey;
+  readonly beganAt = performance.now();
   readonly method: string;
   /** Path and query, as they came. */
   readonly target: string;
   readonly path: string;
+  /** What its body says, once that is here. */
+  fields = UNREAD;
+  /** Whether it is recorded. */
+  isOver = false;
+  /** Who makes its answer, once that is decided. */
+  answering?: Answering = undefined;
+
+  /** @param id its `X-Request-Id` */
+  constructor(
+    readonly id: string,
+    readonly key: AuthenticatedKey,
+    private readonly request: IncomingMessage,
+  ) {
+    const { method = 'GET', url = '/v1' } = request;
+    this.method = method;
+    this.target = url;
+    this.path = pathOf(url);
+  }
+
   /** The client's headers that an upstream gets, as lines. */
-  readonly lines: string;
-  readonly fields: RequestFields;
+  get lines(): string {
+    return linesToUpstream(this.request.rawHeaders, this.request.headers.connection);
+  }
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
 }

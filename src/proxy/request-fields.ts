@@ -1,9 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readObject } from './json-members.js';
+import { EMPTY } from './meter.js';
 import type { MemberSpan, ObjectText } from './json-members.js';
 
 const MODEL_LIMIT = 200;
 const WANTED = ['model', 'stream', 'stream_options'];
+/** Visible ASCII without escapes: the names of nearly all models. */
+const PLAIN_STRING = /^"[\x20\x21\x23-\x5b\x5d-\x7e]*"$/;
 const CHAT_COMPLETIONS = /^\/v1\/chat\/completions\/?$/;
 
 /** What the proxy needs to know of a request's body; the rest of it is passed on unseen. */
@@ -18,10 +21,13 @@ export interface RequestFields {
   readonly usageAdded: boolean;
 }
 
+/** Of a body that cannot be read, or that is not here yet. */
+export const UNREAD: RequestFields = { model: null, stream: false, body: EMPTY, usageAdded: false };
+
 /** Never throws: a body that is not what it should be is the upstream's to refuse. */
 export function readFields(path: string, headers: IncomingHttpHeaders, body: Buffer): RequestFields {
   const object = headers['content-encoding'] === undefined ? readObject(body, WANTED) : undefined;
-  if (!object) return { model: null, stream: false, body, usageAdded: false };
+  if (!object) return body.length === 0 ? UNREAD : { model: null, stream: false, body, usageAdded: false };
   const model = modelIn(body, object.members.get('model'));
   const stream = isTrue(body, object.members.get('stream'));
   const withUsage = stream && CHAT_COMPLETIONS.test(path) ? askForUsage(body, object) : undefined;
@@ -30,6 +36,8 @@ export function readFields(path: string, headers: IncomingHttpHeaders, body: Buf
 
 function modelIn(body: Buffer, span: MemberSpan | undefined): string | null {
   if (!span) return null;
+  const text = body.toString('latin1', span.start, span.end);
+  if (PLAIN_STRING.test(text)) return text.slice(1, Math.min(text.length - 1, MODEL_LIMIT + 1));
   try {
     const value: unknown = JSON.parse(body.toString('utf8', span.start, span.end));
     return typeof value === 'string' ? storable(value) : null;

@@ -18,18 +18,13 @@ export interface Ending {
   readonly contentAt?: number;
 }
 
-/** A request as the proxy knows it before its body is here. */
-export type MeteredRequest = Pick<
-  ProxiedRequest,
-  'id' | 'arrivedAt' | 'beganAt' | 'key' | 'method' | 'path'
-> & {
-  readonly fields?: ProxiedRequest['fields'];
-};
+/** Records how a request ended, and then calls `recorded`; nothing where it is recorded already. */
+export type Finish = (request: ProxiedRequest, ending: Ending, recorded?: () => void) => void;
 
 const PATH_LIMIT = 1_024;
 const NO_UPSTREAM = { id: null, name: null, provider: null };
 
-export function usageOf(request: MeteredRequest, ending: Ending): UsageRecord {
+export function usageOf(request: ProxiedRequest, ending: Ending): UsageRecord {
   const { key, fields, beganAt } = request;
   const { reading = NOTHING_READ, contentAt } = ending;
   const { tokens } = reading;
@@ -46,8 +41,8 @@ export function usageOf(request: MeteredRequest, ending: Ending): UsageRecord {
     provider: upstream.provider,
     method: request.method,
     path: request.path.slice(0, PATH_LIMIT),
-    model: fields?.model ?? null,
-    stream: ending.isStream || fields?.stream === true,
+    model: fields.model,
+    stream: ending.isStream || fields.stream,
     status: ending.status,
     outcome: ending.outcome,
     input_tokens: tokens.input_tokens,
