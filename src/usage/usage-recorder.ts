@@ -8,7 +8,7 @@ import { UsageWriter } from './usage-writer.js';
 @Injectable()
 export class UsageRecorder {
   private readonly logger = new Logger(UsageRecorder.name);
-  private lines: string[] = [];
+  private lines = '';
   private callbacks: (() => void)[] = [];
 
   constructor(
@@ -24,12 +24,12 @@ export class UsageRecorder {
   record(record: UsageRecord, recorded: () => void): void {
     if (this.callbacks.length === 0) setImmediate(() => this.flush());
     this.callbacks.push(recorded);
-    this.lines.push(recordLine(record));
+    this.lines += recordLine(record);
   }
 
   private flush(): void {
     const { lines, callbacks } = this;
-    this.lines = [];
+    this.lines = '';
     this.callbacks = [];
     this.journal.append(lines);
     this.writer.wake();

@@ -36,12 +36,14 @@ export class Journal implements RecordSource {
 
   /**
    * Adds whole lines.
+   * @param lines in ASCII
    * @throws when they cannot be written; then they count as not written, though some of them may be there
    */
-  append(lines: Buffer): void {
+  append(lines: string): void {
     this.fd ??= this.openSegment();
     try {
-      for (let written = 0; written < lines.length;) written += writeSync(this.fd, lines, written);
+      let written = writeSync(this.fd, lines, null, 'latin1');
+      while (written < lines.length) written += writeSync(this.fd, lines.slice(written), null, 'latin1');
     } catch (error) {
       this.closeSegment(); // half a line at its end is no harm
       throw error;

@@ -51,14 +51,17 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
     this.tend();
   }
 
-  /** Keeps the lines, whatever happens: on disk, or in memory while that cannot be written. */
-  append(lines: readonly string[]): void {
+  /**
+   * Keeps records, whatever happens: on disk, or in memory while that cannot be written.
+   * @param lines one for each, in ASCII, each with its line end
+   */
+  append(lines: string): void {
     const now = Date.now();
     if (now < this.retryAt) return this.remember(lines);
     try {
       if (now - this.beatAt > HELD_UP_MS) this.giveUp();
       this.current ??= this.create(now);
-      this.current.append(Buffer.from(lines.join('')));
+      this.current.append(lines);
       if (this.failing) this.logger.log('the journal of usage is written again');
       this.failing = false;
     } catch (error) {
@@ -140,8 +143,9 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
     setTimeout(() => journal.seal(), SETTLED_AFTER_MS).unref();
   }
 
-  private remember(lines: readonly string[]): void {
-    const lost = lines.filter((line) => !this.backlog.add(Buffer.from(line.trimEnd()))).length;
+  private remember(lines: string): void {
+    const records = lines.trimEnd().split('\n');
+    const lost = records.filter((record) => !this.backlog.add(Buffer.from(record))).length;
     if (lost > 0 && !this.losing) this.logger.error({ lost }, 'no room for records of usage: some are lost');
     this.losing = lost > 0;
   }
