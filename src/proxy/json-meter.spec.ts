@@ -40,6 +40,16 @@ it('finds the usage that JSON.parse finds', () => {
   );
 });
 
+it('finds none that is not there in the end of an answer', () => {
+  fc.assert(
+    fc.property(document, fc.nat(300), (bytes, cut) => {
+      const found = usageIn(bytes.subarray(Math.min(cut, bytes.length)), false);
+      if (found) expect(found).toEqual(usageOf(bytes));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 it('finds it among many that lie deeper', () => {
   fc.assert(
     fc.property(fc.nat(20), fc.nat(20), (before, behind) => {
@@ -86,6 +96,14 @@ it('keeps the end of an answer of any size, and finds its usage there', () => {
   meter.pass(Buffer.from('{"data":"'));
   for (let i = 0; i < 200; i++) meter.pass(Buffer.alloc(65_536, 'x'));
   meter.pass(Buffer.from('","usage":{"prompt_tokens":1,"completion_tokens":2}}'));
+  expect(meter.read(true).tokens.total_tokens).toBe(3);
+});
+
+it('finds it before content of any length', () => {
+  const meter = new JsonMeter();
+  meter.pass(Buffer.from('{"usage":{"prompt_tokens":1,"completion_tokens":2},"data":"'));
+  for (let i = 0; i < 20; i++) meter.pass(Buffer.alloc(1_000, 'x'));
+  meter.pass(Buffer.from('"}'));
   expect(meter.read(true).tokens.total_tokens).toBe(3);
 });
 

@@ -5,6 +5,8 @@ import { asObject, tokenCounts } from './token-counts.js';
 
 /** Of answers beyond this, the last part is looked at: usage comes behind the content. */
 const KEPT_BYTES = 4_194_304;
+/** So much of the end is looked at first: mostly there is no need to put all of an answer together. */
+const TAIL_BYTES = 4_096;
 /** How often the key is looked for from the end: each time may mean to read all that is behind it. */
 const SEARCH_LIMIT = 8;
 const USAGE_KEY = Buffer.from('"usage"');
@@ -37,19 +39,34 @@ export class JsonMeter implements Meter {
 
   read(complete: boolean): Reading {
     if (!complete) return NOTHING_READ;
-    const usage = usageIn(this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks));
+    const tail = this.chunksOf(TAIL_BYTES);
+    const isWhole = tail.length === this.chunks.length;
+    const usage = usageIn(joined(tail), isWhole) ?? (isWhole ? undefined : usageIn(joined(this.chunks)));
     return usage ? { tokens: tokenCounts(usage), source: 'provider' } : NOTHING_READ;
   }
+
+  /** The last ones, with so many bytes or a few more. */
+  private chunksOf(bytes: number): readonly Buffer[] {
+    let from = this.chunks.length;
+    for (let sum = 0; from > 0 && sum < bytes;) sum += this.chunks[--from]!.length;
+    return from === 0 ? this.chunks : this.chunks.slice(from);
+  }
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
 /**
  * The member `usage` of the object that ends with this text. Looks for the key from the end: within strings, its
  * quotes are escaped, so that it cannot be content, and the brackets behind it tell how deep it lies. Where many
  * lie deeper, the text is read once from its beginning, so that no answer takes long.
+ * @param isWhole whether the text is all of the object, of which otherwise there may be more before it
  */
-export function usageIn(text: Buffer): Readonly<Record<string, unknown>> | undefined {
+export function usageIn(text: Buffer, isWhole = true): Readonly<Record<string, unknown>> | undefined {
+  const first = isWhole ? 0 : 1; // what stands before a key tells whether it is one
   let at = text.lastIndexOf(USAGE_KEY);
-  for (let searches = 0; at >= 0; searches++) {
+  for (let searches = 0; at >= first; searches++) {
     if (searches === SEARCH_LIMIT) return usageFromStart(text);
     const value = text[at - 1] === BACKSLASH ? undefined : valueBehind(text, at + USAGE_KEY.length);
     if (value && closesOneObject(text, value.end)) return parseObject(text, value.start, value.end);
