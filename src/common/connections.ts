@@ -41,7 +41,7 @@ export class Connections {
       if (!connection) return;
       connection.running = response;
       if (this.isEnding) response.shouldKeepAlive = false;
-      response.once('close', () => this.closed(connection, request, response));
+      response.on('close', () => this.closed(connection, request, response));
     });
   }
 

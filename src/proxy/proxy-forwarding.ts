@@ -54,7 +54,7 @@ export class ProxyForwarding {
     const request = new ProxiedRequest(id, key, message);
     const wait = this.limits.secondsToWait(key.id, request.beganAt);
     if (wait > 0) return this.refuse(response, request, 'rate_limited', 'client_error', wait);
-    response.once('close', () => {
+    response.on('close', () => {
       if (request.answering) request.answering.closed();
       else this.finish(request, CLIENT_GONE);
     });

@@ -6,7 +6,7 @@ const text = fc.string({ unit: 'binary' });
 const count = fc.option(fc.nat());
 const record: fc.Arbitrary<UsageRecord> = fc.record({
   id: fc.uuid(),
-  request_id: text,
+  request_id: fc.stringMatching(/^[A-Za-z0-9._-]{1,128}$/),
   at: fc.constant('2026-11-21T00:00:00.000Z'),
   organization_id: fc.nat(),
   user_id: text,

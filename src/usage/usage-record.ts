@@ -23,6 +23,7 @@ export interface UpstreamAttempt {
 export interface UsageRecord {
   /** A random UUID, given by the replica: what makes writing a record twice harmless. */
   readonly id: string;
+  /** As it is in `X-Request-Id`: letters, digits, `.`, `_` and `-`. */
   readonly request_id: string;
   /** When the request arrived; ISO 8601. */
   readonly at: string;
