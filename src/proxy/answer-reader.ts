@@ -171,7 +171,27 @@ const CHUNK_SIZE = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i;
 
 /** The size at the beginning of a line; extensions are ignored. */
 function chunkSize(bytes: Buffer, end: number): number {
+  const size = shortSize(bytes, end);
+  if (size >= 0) return size;
   const match = CHUNK_SIZE.exec(bytes.toString('latin1', 0, end));
   if (!match) throw new MalformedAnswer();
   return Number.parseInt(match[1]!, 16);
+}
+
+/** Of a line that is nothing but a size below 2^28, as nearly all are; -1 for others. */
+function shortSize(bytes: Buffer, end: number): number {
+  if (end === 0 || end > 7) return -1;
+  let size = 0;
+  for (let at = 0; at < end; at++) {
+    const digit = hexDigit(bytes[at]!);
+    if (digit < 0) return -1;
+    size = size * 16 + digit;
+  }
+  return size;
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }

@@ -56,6 +56,8 @@ export class Attempt implements AnswerListener {
   private transfer: Transfer;
   private timer: NodeJS.Timeout;
   private isIdleTimer = false;
+  /** When something of the answer came last, as `performance.now()` has it. */
+  private heardAt = 0;
   private isPaused = false;
   private isFresh = false;
   private looks = 0;
@@ -70,7 +72,7 @@ export class Attempt implements AnswerListener {
   ) {}
 
   start(): void {
-    this.timer = setTimeout(() => this.timedOut(), this.deadlines.firstByteMs);
+    this.waitFor(this.deadlines.firstByteMs);
     this.transfer = this.connections.send(this.target.origin, this.request, this, this.isFresh);
   }
 
@@ -94,7 +96,7 @@ export class Attempt implements AnswerListener {
   resume(): void {
     if (this.isOver() || !this.isPaused) return;
     this.isPaused = false;
-    this.timer.refresh();
+    this.heardAt = performance.now();
     this.transfer.resume();
   }
 
@@ -125,10 +127,10 @@ export class Attempt implements AnswerListener {
 
   settled(): void {
     if (this.state === 'undecided') this.judge();
-    if (this.isIdleTimer) this.timer.refresh();
-    else if (this.state !== 'waiting') {
+    this.heardAt = performance.now();
+    if (!this.isIdleTimer && this.state !== 'waiting') {
       this.isIdleTimer = true;
-      this.timer = setTimeout(() => this.timedOut(), this.deadlines.idleMs);
+      this.waitFor(this.deadlines.idleMs);
     }
     this.taker?.settled();
   }
@@ -150,12 +152,16 @@ export class Attempt implements AnswerListener {
   }
 
   private timedOut(): void {
-    if (this.isPaused) {
-      this.timer.refresh(); // the silence is ours
-      return;
-    }
+    if (this.isPaused) return this.waitFor(this.deadlines.idleMs); // the silence is ours
+    // Not put off each time that something comes: that would cost more than all else that is done for a chunk.
+    const leftMs = this.isIdleTimer ? this.heardAt + this.deadlines.idleMs - performance.now() : 0;
+    if (leftMs >= 1) return this.waitFor(leftMs);
     this.transfer.cancel();
     this.breakOff('timeout');
+  }
+
+  private waitFor(milliseconds: number): void {
+    this.timer = setTimeout(() => this.timedOut(), milliseconds);
   }
 
   /** An answer of which nothing was passed on is none; the rest of one that was is missing. */

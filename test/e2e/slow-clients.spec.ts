@@ -197,6 +197,7 @@ describe('connections', () => {
     const all = [create, ask('/healthz'), proxied, ask('/nowhere'), proxied, 'nonsense\r\n\r\n'];
     const client = await connectRaw(app, all.slice(0, -1).join(''));
     await eventually(() => expect(statusesIn(client.text())).toEqual([201, 200, 200, 404, 200]));
+    await eventually(() => expect(client.text()).toMatch(/\r\n\r\n\{\}$/));
     client.socket.write(all.at(-1)!);
     expect(statusesIn(await client.closed)).toEqual([201, 200, 200, 404, 200, 400]);
     await recorded(2);

@@ -98,10 +98,9 @@ export function answerWith(
 ): Answer {
   return ({ socket, method }) => {
     const length = Buffer.byteLength(body);
-    socket.write(
-      `HTTP/1.1 ${status} Whatever\r\nContent-Type: ${type}\r\n${headers}Content-Length: ${length}\r\n\r\n`,
-    );
-    if (method !== 'HEAD') socket.write(body);
+    const head = `HTTP/1.1 ${status} Whatever\r\nContent-Type: ${type}\r\n${headers}Content-Length: ${length}\r\n\r\n`;
+    // In one piece: the second of two may wait until the first one is acknowledged.
+    socket.write(method === 'HEAD' ? head : Buffer.concat([Buffer.from(head), Buffer.from(body)]));
   };
 }
 
