@@ -78,6 +78,12 @@ main().then(
 /** One line for each setting, or one for what else is in the way; where it came from only for who debugs. */
 function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return error.message;
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  return `mintkeep cannot start: ${process.env.LOG_LEVEL === 'debug' ? stack : message}`;
+  const { stack } = error instanceof Error ? error : new Error(String(error));
+  return `mintkeep cannot start: ${process.env.LOG_LEVEL === 'debug' ? stack : messagesOf(error)}`;
+}
+
+/** What failed, and what that was caused by. */
+function messagesOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${messagesOf(error.cause)}`;
 }

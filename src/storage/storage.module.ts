@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Settings } from '../config/settings.js';
@@ -12,6 +13,10 @@ import { ObjectDeletion } from './object-deletion.entity.js';
 import { ObjectStore } from './object-store.js';
 import { StorageGate } from './storage-gate.js';
 
+/** For object storage that is started at the same time, or does not answer for a moment. */
+const PATIENCE_MS = 10_000;
+const RETRY_INTERVAL_MS = 500;
+
 /** Object storage: the one of the two stores that the settings choose, and what sees to it that it stays clean. */
 @Module({
   imports: [TypeOrmModule.forFeature([ObjectDeletion])],
@@ -22,7 +27,7 @@ import { StorageGate } from './storage-gate.js';
       useFactory: async ({ minio, dataDir }: Settings, metrics: Metrics): Promise<ObjectStore> => {
         const store = minio ? new MinioObjectStore(minio) : new FileObjectStore(join(dataDir, 'objects'));
         store.observe((...call) => metrics.dependencies.storageCalled(...call));
-        await store.prepare();
+        await prepare(store);
         return store;
       },
     },
@@ -45,3 +50,16 @@ import { StorageGate } from './storage-gate.js';
   exports: [ObjectStore, StorageGate, DeletionQueue],
 })
 export class StorageModule {}
+
+async function prepare(store: ObjectStore): Promise<void> {
+  const patienceEndsAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await store.prepare();
+      return;
+    } catch (error) {
+      if (performance.now() > patienceEndsAt) throw error;
+    }
+    await pause(RETRY_INTERVAL_MS);
+  }
+}

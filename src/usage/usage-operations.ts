@@ -36,6 +36,7 @@ const TOO_MUCH = [
   new BadRequest('there are more than 50000 groups: ask for less time or larger buckets'),
   new BadRequest('this takes too long: ask for less time, larger buckets or fewer groups'),
 ];
+const TOO_LONG = new BadRequest('this takes too long: ask for less time');
 const CSV = ['text/csv'];
 
 /** What the OpenAPI document says of sums of usage, whoever's it is. */
@@ -54,5 +55,8 @@ export const REQUESTS_DETAILS: OperationDetails = {
     'Newest first, without what was asked or answered. `Accept: text/csv` gives a table, with the address of the next ' +
     'page in `Link`.',
   ...{ answers: UsageRequestsResponse, alsoAs: CSV },
-  ...{ query: { ...SELECTION, ...SUMMARY, ...PAGE_QUERY }, refuses: [...REFUSALS, ...PAGE_REFUSALS] },
+  ...{
+    query: { ...SELECTION, ...SUMMARY, ...PAGE_QUERY },
+    refuses: [...REFUSALS, ...PAGE_REFUSALS, TOO_LONG],
+  },
 };

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { UsageRequestsResponse } from './dto/usage-requests.response.js';
+import { timelyRows } from './timely-rows.js';
 import { cursorOf } from './usage-page.js';
 import type { UsagePage } from './usage-page.js';
 import type { UsageSelection } from './usage-query.js';
@@ -29,7 +30,10 @@ export const RECORD_MEMBERS = [
 export class UsageRequestsService {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  /** Newest first. Pages stay what they are while records are added. */
+  /**
+   * Newest first. Pages stay what they are while records are added.
+   * @throws BadRequest when it takes too long, as looking for what is rare among very many does
+   */
   async page(
     owner: UsageOwner,
     { from, to, filters }: UsageSelection,
@@ -40,11 +44,10 @@ export class UsageRequestsService {
     const next = after
       ? `AND (at, id) < (${conditions.add(after.at)}::timestamptz, ${conditions.add(after.id)}::uuid)`
       : '';
-    const rows = await this.dataSource.query<UsageRecord[]>(
-      `SELECT ${RECORD_MEMBERS.join(', ')} FROM usage_records WHERE ${range} ${next}
-       ORDER BY at DESC, id DESC LIMIT ${limit + 1}`,
-      conditions.values,
-    );
+    const text = `SELECT ${RECORD_MEMBERS.join(', ')} FROM usage_records WHERE ${range} ${next}
+      ORDER BY at DESC, id DESC LIMIT ${limit + 1}`;
+    const statement = { text, values: conditions.values };
+    const rows = await timelyRows<UsageRecord>(this.dataSource, statement, 'less time');
     const requests = rows.slice(0, limit);
     return { requests, next_cursor: rows.length > limit ? cursorOf(requests.at(-1)!) : null };
   }

@@ -11,7 +11,7 @@ import {
   UsageResponse,
 } from './dto/usage.response.js';
 import type { GroupNames } from './dto/usage.response.js';
-import { tookTooLong } from './sql-states.js';
+import { timelyRows } from './timely-rows.js';
 import { bucketsOf } from './usage-calendar.js';
 import type { Interval } from './usage-calendar.js';
 import type { UsageQuery } from './usage-query.js';
@@ -21,8 +21,8 @@ import type { SummaryRow } from './usage-summary-statement.js';
 
 const MAX_BUCKETS = 2_500;
 const MAX_GROUPS = 50_000;
-/** A year at 1,000 requests a second, by day and model, takes a tenth of it. */
-const TIMEOUT_MS = 10_000;
+/** Compiling takes longer than it saves, and histograms of a year are to stay in memory. */
+const QUERY_SETTINGS = "SET LOCAL jit = off; SET LOCAL work_mem = '64MB'";
 
 /** Sums up what was used. */
 @Injectable()
@@ -50,26 +50,11 @@ export class UsageSummaryService {
   }
 
   private async rows(owner: UsageOwner, query: UsageQuery): Promise<SummaryRow[]> {
-    const { text, values } = summaryStatement(owner, query, MAX_BUCKETS + MAX_GROUPS);
-    const rows = await this.inTime(text, [...values]);
+    const statement = summaryStatement(owner, query, MAX_BUCKETS + MAX_GROUPS);
+    const advice = 'less time, larger buckets or fewer groups';
+    const rows = await timelyRows<SummaryRow>(this.dataSource, statement, advice, QUERY_SETTINGS);
     if (rows.filter(({ level }) => level === 'group').length <= MAX_GROUPS) return rows;
     throw new BadRequest(`there are more than ${MAX_GROUPS} groups: ask for less time or larger buckets`);
-  }
-
-  /** @throws BadRequest when it takes too long */
-  private async inTime(text: string, values: unknown[]): Promise<SummaryRow[]> {
-    try {
-      return await this.dataSource.transaction(async (transaction) => {
-        // Compiling takes longer than it saves, and histograms of a year are to stay in memory.
-        await transaction.query(
-          `SET LOCAL jit = off; SET LOCAL work_mem = '64MB'; SET LOCAL statement_timeout = ${TIMEOUT_MS}`,
-        );
-        return transaction.query<SummaryRow[]>(text, values);
-      });
-    } catch (error) {
-      if (!tookTooLong(error)) throw error;
-      throw new BadRequest('this takes too long: ask for less time, larger buckets or fewer groups');
-    }
   }
 
   /** The names of keys and people as they are now; those of whom nothing is known any more have none. */

@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { startS3 } from '../support/s3.js';
 import { serving, startProgram, temporaryFolder } from '../support/service.js';
 import type { Service } from '../support/service.js';
 
@@ -35,6 +40,23 @@ it('says so when the database cannot be reached, without a stack', async () => {
   expect(await exited).toEqual({ code: 1, signal: null });
   expect(stderr()).toMatch(/^mintkeep cannot start: .*ECONNREFUSED/);
   expect(stderr()).not.toContain('    at ');
+}, 60_000);
+
+it('waits for object storage that is not there yet', async () => {
+  const early = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(early, 'listening');
+  const { port } = early.address() as AddressInfo;
+  const program = startProgram({
+    ...{ DATA_DIR: await temporaryFolder(), MINIO_ENDPOINT: `http://127.0.0.1:${port}` },
+    ...{ MINIO_ACCESS_KEY: 'S3RVER', MINIO_SECRET_KEY: 'S3RVER' },
+  });
+  await once(early, 'connection');
+  await promisify(early.close.bind(early))();
+  const s3 = await startS3({ port });
+  const service = await serving(program);
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  await service.end('SIGTERM');
+  await s3.stop();
 }, 60_000);
 
 describe('with nothing set', () => {

@@ -162,9 +162,12 @@ describe('the range', () => {
 
 it('what takes too long is refused, and disturbs nobody for longer', async () => {
   const other = await connect(app.database);
-  await other.query('BEGIN; LOCK TABLE usage_rollups IN ACCESS EXCLUSIVE MODE');
-  const { body } = await (await app.as('ann')).get('/me/usage').expect(400);
-  expect(body).toEqual({ error: { message: expect.stringContaining('too long') } });
+  await other.query('BEGIN; LOCK TABLE usage_rollups, usage_records IN ACCESS EXCLUSIVE MODE');
+  const asked = ['/me/usage', '/me/usage/requests'].map(async (path) => (await app.as('ann')).get(path));
+  for (const { status, body } of await Promise.all(asked)) {
+    expect(status).toBe(400);
+    expect(body).toEqual({ error: { message: expect.stringContaining('too long') } });
+  }
   await other.query('ROLLBACK');
   await other.end();
 }, 30_000);
