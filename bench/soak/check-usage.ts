@@ -28,7 +28,7 @@ const DIFFERENT_ROLLUPS = `
     SELECT ${KEY}, count(*)::bigint AS requests, (count(*) FILTER (WHERE outcome <> 'ok'))::bigint AS errors,
       sum(input_tokens)::bigint AS input_tokens, sum(output_tokens)::bigint AS output_tokens
     FROM usage_records CROSS JOIN LATERAL
-      (VALUES ('hour', date_trunc('hour', at, 'UTC')), ('day', date_trunc('day', at, 'UTC'))) AS g (granularity, start)
+      (SELECT granularity, date_trunc(granularity, at, 'UTC') AS start FROM unnest(ARRAY['hour', 'day', 'month']) AS granularity) AS g
     GROUP BY ${KEY}
   ), kept AS (
     SELECT ${KEY}, requests, errors, input_tokens, output_tokens FROM usage_rollups
