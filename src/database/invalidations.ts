@@ -88,6 +88,7 @@ export class Invalidations implements OnApplicationBootstrap, OnApplicationShutd
     this.transactions.afterCommit(transaction, async () => {
       this.dispatch(invalidation);
       await this.allKnow(acknowledgements);
+      this.acknowledged.delete(id);
     });
     await transaction.query('SELECT pg_notify($1, $2)', [
       ReplicaListener.CHANNEL,
