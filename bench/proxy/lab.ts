@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findFreePort } from '../support/child.js';
+import { freePort } from '../../test/support/free-port.js';
 import { createWorkspace } from '../support/workspace.js';
 import type { Workspace } from '../support/workspace.js';
 import { routesBy } from './gateway.js';
@@ -57,7 +57,7 @@ function directRoutes({ ports }: Mocks): Promise<Routes> {
 }
 
 async function startGateway({ dataDir }: Workspace, { ports }: Mocks): Promise<Gateway> {
-  const routes = await routesBy(async () => ({ port: await findFreePort(), headers: {} }));
+  const routes = await routesBy(async () => ({ port: await freePort(), headers: {} }));
   const child = await startNginx({
     folder: join(dataDir, 'nginx-gateway'),
     core: GATEWAY_CORE,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { findFreePort, PinnedChild } from '../support/child.js';
+import { freePort } from '../../test/support/free-port.js';
+import { PinnedChild } from '../support/child.js';
 import type { Mock } from './gateway.js';
 import { startNginx } from './nginx.js';
 import { answerBody, BODY_BYTES } from './requests.js';
@@ -15,7 +16,7 @@ const PIECE_BYTES = 2_048;
 const LARGE_BYTES = 102_400;
 
 export async function startMocks(dataDir: string, core: number): Promise<Mocks> {
-  const [plain, large] = [await findFreePort(), await findFreePort()];
+  const [plain, large] = [await freePort(), await freePort()];
   const constant = (port: number, settings: string) =>
     `server { listen 127.0.0.1:${port}; default_type application/json; location / { ${settings} } }`;
   const answers = await startNginx({

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findFreePort, PinnedChild } from '../support/child.js';
+import { freePort } from '../../test/support/free-port.js';
+import { PinnedChild } from '../support/child.js';
 import { routesBy } from './gateway.js';
 import type { Gateway } from './gateway.js';
 import type { Mocks } from './mocks.js';
@@ -12,7 +13,7 @@ const PROGRAM = join(FOLDER, 'node_modules/@portkey-ai/gateway/build/start-serve
 /** Installed on first use, beside our own dependencies. It is told the upstream with every request. */
 export async function startPortkey({ ports }: Mocks, core: number): Promise<Gateway> {
   if (!existsSync(PROGRAM)) install();
-  const port = await findFreePort();
+  const port = await freePort();
   const child = await PinnedChild.startNode({
     args: [PROGRAM, `--port=${port}`, '--headless'],
     env: { NODE_ENV: 'production' },

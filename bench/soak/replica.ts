@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { findFreePort, PinnedChild } from '../support/child.js';
+import { freePort } from '../../test/support/free-port.js';
+import { PinnedChild } from '../support/child.js';
 
 const READY_TIMEOUT_MS = 60_000;
 const STARTS = 3;
@@ -21,7 +22,7 @@ export class Replica {
   ) {}
 
   static async start(name: string, core: number, env: NodeJS.ProcessEnv): Promise<Replica> {
-    const replica = new Replica(name, await findFreePort(), core, env);
+    const replica = new Replica(name, await freePort(), core, env);
     await replica.begin();
     return replica;
   }

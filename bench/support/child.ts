@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../test/support/free-port.js';
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
@@ -64,7 +64,7 @@ export class PinnedChild {
 
   /** A Node process that is told its port as `PORT`. It ends when we do, however we end. */
   static async startNode({ args, core, env, port, silent }: NodeOptions): Promise<PinnedChild> {
-    const own = port ?? (await findFreePort());
+    const own = port ?? (await freePort());
     const command = [process.execPath, '--expose-gc', '--import', PROBE, ...args];
     return PinnedChild.start({
       ...{ command, core, port: own, silent },
@@ -142,13 +142,4 @@ function isOpen(port: number): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
   });
-}
-
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -12,7 +12,12 @@ export interface AnswerSink {
 const HEAD_LIMIT_BYTES = 65_536;
 const SIZE_LINE_LIMIT_BYTES = 4_096;
 const CRLF_CRLF = Buffer.from('\r\n\r\n');
+const SIZE_LIMIT_DIGITS = 12;
+const TAB = 9;
 const LF = 10;
+const CR = 13;
+const SPACE = 0x20;
+const SEMICOLON = 0x3b;
 const EMPTY: Buffer = Buffer.alloc(0);
 
 const enum Expects {
@@ -138,7 +143,7 @@ export class AnswerReader {
 
   private readChunkEnd(bytes: Buffer): number {
     if (bytes.length < 2) return -1;
-    if (bytes[0] !== 13 || bytes[1] !== LF) throw new MalformedAnswer();
+    if (bytes[0] !== CR || bytes[1] !== LF) throw new MalformedAnswer();
     this.expects = Expects.chunkSize;
     return 2;
   }
@@ -163,31 +168,27 @@ function lineEnd(bytes: Buffer): number {
   if (end > SIZE_LINE_LIMIT_BYTES || (end < 0 && bytes.length > SIZE_LINE_LIMIT_BYTES)) {
     throw new MalformedAnswer();
   }
-  if (end === 0 || (end > 0 && bytes[end - 1] !== 13)) throw new MalformedAnswer();
+  if (end === 0 || (end > 0 && bytes[end - 1] !== CR)) throw new MalformedAnswer();
   return end;
 }
 
-const CHUNK_SIZE = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i;
-
 /** The size at the beginning of a line; extensions are ignored. */
 function chunkSize(bytes: Buffer, end: number): number {
-  const size = shortSize(bytes, end);
-  if (size >= 0) return size;
-  const match = CHUNK_SIZE.exec(bytes.toString('latin1', 0, end));
-  if (!match) throw new MalformedAnswer();
-  return Number.parseInt(match[1]!, 16);
-}
-
-/** Of a line that is nothing but a size below 2^28, as nearly all are; -1 for others. */
-function shortSize(bytes: Buffer, end: number): number {
-  if (end === 0 || end > 7) return -1;
   let size = 0;
-  for (let at = 0; at < end; at++) {
+  let at = 0;
+  for (; at < end; at++) {
     const digit = hexDigit(bytes[at]!);
-    if (digit < 0) return -1;
+    if (digit < 0) break;
     size = size * 16 + digit;
   }
+  if (at === 0 || at > SIZE_LIMIT_DIGITS || !mayFollowSize(bytes, at, end)) throw new MalformedAnswer();
   return size;
+}
+
+function mayFollowSize(bytes: Buffer, from: number, end: number): boolean {
+  let at = from;
+  while (at < end && (bytes[at] === SPACE || bytes[at] === TAB)) at++;
+  return at === end || (bytes[at] === SEMICOLON && !bytes.subarray(at, end).includes(CR));
 }
 
 function hexDigit(byte: number): number {

@@ -35,7 +35,6 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
   private readonly relay: Relay;
   /** The one whose answer is passed on. */
   private chosen?: Attempt;
-  private isOver = false;
 
   constructor(
     private readonly request: ProxiedRequest,
@@ -114,7 +113,6 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
 
   private refuse(code: ProxyErrorCode): void {
     for (const attempt of this.attempts) attempt.cancel();
-    this.isOver = true;
     const attempt = this.attempts.at(-1);
     const { status, send } = refuse(this.response, code, this.request.id);
     const ending: Ending = {
@@ -124,13 +122,12 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
   }
 
   closed(): void {
-    if (this.isOver) return;
+    if (this.request.isOver) return;
     for (const attempt of this.attempts) attempt.cancel();
     this.finish('client_gone', undefined, false);
   }
 
   private finish(outcome: Ending['outcome'], deliver: (() => void) | undefined, complete: boolean): void {
-    this.isOver = true;
     const { chosen, attempts, relay } = this;
     const attempt = chosen ?? attempts.at(-1);
     const status = outcome === 'client_gone' ? CLIENT_GONE_STATUS : attempt!.status!;

@@ -14,16 +14,16 @@ export interface ObjectText {
   readonly members: ReadonlyMap<string, MemberSpan>;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+export const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 /** So far, looking at each byte costs less than a search. */
 const NEAR_BYTES = 32;
 const COMMA = 0x2c;
-const COLON = 0x3a;
+export const COLON = 0x3a;
 
 /**
  * The members of a JSON object, without parsing what is in them: a request holds megabytes of images, of which
@@ -93,7 +93,8 @@ function unescaped(raw: string): string | undefined {
   }
 }
 
-function skipSpace(text: Buffer, from: number, to: number): number {
+/** Behind the white space that begins at `from`. */
+export function skipSpace(text: Buffer, from: number, to: number): number {
   let at = from;
   while (at < to && isSpace(text[at]!)) at++;
   return at;

@@ -1,6 +1,7 @@
 import { EMPTY, NOTHING_READ } from './meter.js';
 import type { Meter, Reading } from './meter.js';
-import { readObject, skipValue } from './json-members.js';
+import { BACKSLASH, CLOSE_BRACE, COLON, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-members.js';
+import { readObject, skipSpace, skipValue } from './json-members.js';
 import { asObject, tokenCounts } from './token-counts.js';
 
 /** Of answers beyond this, the last part is looked at: usage comes behind the content. */
@@ -10,12 +11,6 @@ const TAIL_BYTES = 4_096;
 /** How often the key is looked for from the end: each time may mean to read all that is behind it. */
 const SEARCH_LIMIT = 8;
 const USAGE_KEY = Buffer.from('"usage"');
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACE = 0x7b;
-const OPEN_BRACKET = 0x5b;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
 
 /** Reads the `usage` of an answer that is one JSON object, without parsing what else is in it. */
 export class JsonMeter implements Meter {
@@ -81,9 +76,9 @@ function usageFromStart(text: Buffer): Readonly<Record<string, unknown>> | undef
 }
 
 function valueBehind(text: Buffer, from: number): { start: number; end: number } | undefined {
-  const colon = skipSpace(text, from);
+  const colon = skipSpace(text, from, text.length);
   if (text[colon] !== COLON) return undefined;
-  const start = skipSpace(text, colon + 1);
+  const start = skipSpace(text, colon + 1, text.length);
   const end = skipValue(text, start, text.length);
   return end > start ? { start, end } : undefined;
 }
@@ -93,7 +88,7 @@ function closesOneObject(text: Buffer, from: number): boolean {
   let at = from;
   while (at < text.length) {
     const byte = text[at]!;
-    if (byte === CLOSE_BRACE) return skipSpace(text, at + 1) === text.length;
+    if (byte === CLOSE_BRACE) return skipSpace(text, at + 1, text.length) === text.length;
     const isValue = byte === QUOTE || byte === OPEN_BRACE || byte === OPEN_BRACKET;
     at = isValue ? skipValue(text, at, text.length) : at + 1;
     if (at < 0) return false;
@@ -111,10 +106,4 @@ function parseObject(
   } catch {
     return undefined;
   }
-}
-
-function skipSpace(text: Buffer, from: number): number {
-  let at = from;
-  while (text[at] === 0x20 || text[at] === 0x0a || text[at] === 0x0d || text[at] === 0x09) at++;
-  return at;
 }

@@ -3,7 +3,7 @@ import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { personalOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
-import { call, fillPool, mintKey, open } from '../support/proxy-client.js';
+import { call, mintKey, open, ownerWith } from '../support/proxy-client.js';
 import type { Reply } from '../support/proxy-client.js';
 import {
   answerWith,
@@ -38,9 +38,7 @@ async function stop(): Promise<void> {
 
 /** A key with a pool of its own. */
 async function newKey(...urls: string[]): Promise<string> {
-  const owner = await personalOwner(app);
-  await fillPool(owner, ...(urls.length > 0 ? urls : [`${upstream.url}/v1`]));
-  return mintKey(owner);
+  return (await ownerWith(app, ...(urls.length > 0 ? urls : [`${upstream.url}/v1`]))).key;
 }
 
 function expectRefusal({ status, text, headers }: Reply, code: string): void {

@@ -2,15 +2,17 @@ import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { personalOwner } from '../support/owners.js';
-import { call, fillPool, mintKey } from '../support/proxy-client.js';
+import { call, fillPool, mintKey, ownerWith } from '../support/proxy-client.js';
 import type { PoolEntry, Reply } from '../support/proxy-client.js';
 import {
+  answerRaw,
   answerWith,
   answerWithEvents,
   chunk,
   LAST_CHUNK,
   startRawUpstream,
   STREAM_HEAD,
+  thenClose,
 } from '../support/raw-upstream.js';
 import type { Answer, RawUpstream } from '../support/raw-upstream.js';
 
@@ -47,24 +49,12 @@ afterEach(async () => {
 });
 
 async function keyFor(...entries: (PoolEntry | string)[]): Promise<string> {
-  const owner = await personalOwner(app);
-  await fillPool(owner, ...entries);
-  return mintKey(owner);
+  return (await ownerWith(app, ...entries)).key;
 }
 
 const ask = (secret = key, body = '{"model":"m"}'): Promise<Reply> => call(app, secret, { body });
 const codeOf = ({ text }: Reply) => JSON.parse(text).error.code as string;
 
-const raw =
-  (text: string): Answer =>
-  ({ socket }) =>
-    socket.write(text);
-const thenClose =
-  (answer: Answer): Answer =>
-  (request) => {
-    answer(request);
-    request.socket.end();
-  };
 const reset: Answer = ({ socket }) => socket.resetAndDestroy();
 
 describe('the next upstream is tried on', () => {
@@ -82,18 +72,21 @@ describe('the next upstream is tried on', () => {
     ['599', answerWith('{}', { status: 599 })],
     [
       '500 with a body that never ends',
-      raw(`HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n${chunk('x').toString()}`),
+      answerRaw(`HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n${chunk('x').toString()}`),
     ],
     ['500 with a huge body', answerWith('x'.repeat(20_000_000), { status: 500 })],
-    ['500 that breaks off', thenClose(raw('HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\nx'))],
+    ['500 that breaks off', thenClose(answerRaw('HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\nx'))],
     ['301', answerWith('', { status: 301, headers: 'Location: http://169.254.169.254/\r\n' })],
     ['307', answerWith('', { status: 307, headers: 'Location: /elsewhere\r\n' })],
-    ['what is not HTTP', raw('SSH-2.0-OpenSSH_9.2\r\n\r\n')],
-    ['a head without an end', raw(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`)],
-    ['two lengths', raw('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab')],
-    ['an unknown transfer coding', raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n')],
-    ['a header with a control character', raw('HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n')],
-    ['a switch of protocols', raw('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n')],
+    ['what is not HTTP', answerRaw('SSH-2.0-OpenSSH_9.2\r\n\r\n')],
+    ['a head without an end', answerRaw(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`)],
+    ['two lengths', answerRaw('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab')],
+    ['an unknown transfer coding', answerRaw('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n')],
+    [
+      'a header with a control character',
+      answerRaw('HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n'),
+    ],
+    ['a switch of protocols', answerRaw('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n')],
     [
       'an overloaded provider in the first event',
       answerWithEvents(
@@ -165,7 +158,7 @@ describe('the next upstream is tried on', () => {
   });
 
   it('silence before the first event', async () => {
-    bad.answer = raw(STREAM_HEAD);
+    bad.answer = answerRaw(STREAM_HEAD);
     expect((await ask(key, '{"stream":true}')).text).toBe(GOOD);
   });
 });
@@ -173,7 +166,7 @@ describe('the next upstream is tried on', () => {
 describe('no other upstream is tried', () => {
   it('once a byte of a good answer went out', async () => {
     bad.answer = thenClose(
-      raw('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":'),
+      answerRaw('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":'),
     );
     const reply = await ask();
     expect([reply.status, reply.text, reply.complete]).toEqual([200, '{"a":', false]);
@@ -198,26 +191,26 @@ describe('no other upstream is tried', () => {
 
 describe('informational answers, trailers and old servers', () => {
   it.each<[string, Answer]>([
-    ['100', raw(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n${GOOD}`)],
+    ['100', answerRaw(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n${GOOD}`)],
     [
       '103 several times',
-      raw(
+      answerRaw(
         `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n${GOOD}`,
       ),
     ],
     [
       'trailers',
-      raw(
+      answerRaw(
         `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\nf\r\n${GOOD}\r\n0\r\nX-Sum: 1\r\n\r\n`,
       ),
     ],
     [
       'chunks with extensions',
-      raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nF;a="b"\r\n${GOOD}\r\n000\r\n\r\n`),
+      answerRaw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nF;a="b"\r\n${GOOD}\r\n000\r\n\r\n`),
     ],
-    ['HTTP/1.0', thenClose(raw(`HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n${GOOD}`))],
-    ['HTTP/1.0 with a length', thenClose(raw(`HTTP/1.0 200 OK\r\nContent-Length: 15\r\n\r\n${GOOD}`))],
-    ['a body until the end of the connection', thenClose(raw(`HTTP/1.1 200 OK\r\n\r\n${GOOD}`))],
+    ['HTTP/1.0', thenClose(answerRaw(`HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n${GOOD}`))],
+    ['HTTP/1.0 with a length', thenClose(answerRaw(`HTTP/1.0 200 OK\r\nContent-Length: 15\r\n\r\n${GOOD}`))],
+    ['a body until the end of the connection', thenClose(answerRaw(`HTTP/1.1 200 OK\r\n\r\n${GOOD}`))],
     [
       'an answer in single bytes',
       ({ socket }) => {
@@ -238,7 +231,7 @@ describe('informational answers, trailers and old servers', () => {
   });
 
   it('bytes behind an answer are nobody else’s answer', async () => {
-    bad.answer = raw(
+    bad.answer = answerRaw(
       `HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n${GOOD}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`,
     );
     for (let i = 0; i < 10; i++) expect((await ask()).text).toBe(GOOD);
@@ -272,7 +265,7 @@ describe('when all upstreams fail', () => {
   });
 
   it('an answer that breaks off is passed on as far as it came', async () => {
-    bad.answer = thenClose(raw('HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\nx'));
+    bad.answer = thenClose(answerRaw('HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\nx'));
     await good.close();
     expect(await ask()).toMatchObject({ status: 500, text: 'x', complete: false });
   });
@@ -373,15 +366,13 @@ describe('the order', () => {
   });
 
   it('follows a change of the pool at once, on every replica', async () => {
-    const owner = await personalOwner(app);
-    const [id] = await fillPool(owner, bad.url, good.url);
-    const secret = await mintKey(owner);
+    const { owner, key: secret, ids } = await ownerWith(app, bad.url, good.url);
     const other = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' }, { database: app.database });
     for (const replica of [app, other])
       expect((await call(replica, secret, { body: '{}' })).text).toContain('bad');
-    await owner.admin.put(`/me/upstreams/${id}`).send({ enabled: false }).expect(200);
+    await owner.admin.put(`/me/upstreams/${ids[0]}`).send({ enabled: false }).expect(200);
     for (const replica of [app, other]) expect((await call(replica, secret, { body: '{}' })).text).toBe(GOOD);
-    await owner.admin.put(`/me/upstreams/${id}`).send({ enabled: true }).expect(200);
+    await owner.admin.put(`/me/upstreams/${ids[0]}`).send({ enabled: true }).expect(200);
     for (const replica of [app, other])
       expect((await call(replica, secret, { body: '{}' })).text).toContain('bad');
     await other.close();

@@ -4,7 +4,7 @@ import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
-import { call, fillPool, mintKey, UPSTREAM_KEY } from '../support/proxy-client.js';
+import { call, fillPool, mintKey, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
 import { answerWith, answerWithEvents, startRawUpstream } from '../support/raw-upstream.js';
 import type { RawUpstream } from '../support/raw-upstream.js';
 
@@ -18,9 +18,7 @@ let key: string;
 beforeAll(async () => {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
   upstream = await startRawUpstream(answerWith(ANSWER));
-  owner = await personalOwner(app);
-  await fillPool(owner, `${upstream.url}/v1`);
-  key = await mintKey(owner);
+  ({ owner, key } = await ownerWith(app, `${upstream.url}/v1`));
 });
 afterAll(async () => {
   await app.close();
@@ -209,10 +207,9 @@ describe('to the client', () => {
 
   it.each([400, 401, 403, 404, 409, 422, 429])('comes a %i of the upstream as it is', async (status) => {
     const second = await startRawUpstream(answerWith(ANSWER));
-    const person = await personalOwner(app);
-    await fillPool(person, upstream.url, second.url);
+    const { key: secret } = await ownerWith(app, upstream.url, second.url);
     upstream.answer = answerWith('{"error":"no"}', { status, headers: 'Retry-After: 7\r\n' });
-    const reply = await call(app, await mintKey(person), { body: '{}' });
+    const reply = await call(app, secret, { body: '{}' });
     expect([reply.status, reply.text, reply.headers['retry-after']]).toEqual([status, '{"error":"no"}', '7']);
     expect(second.requests).toEqual([]);
     await second.close();
@@ -242,9 +239,7 @@ describe('to the client', () => {
 
 it('refuses a body that is too large, announced or not, and lets the client read that', async () => {
   const small = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_BODY_LIMIT: '1000' });
-  const person = await personalOwner(small);
-  await fillPool(person, upstream.url);
-  const secret = await mintKey(person);
+  const { key: secret } = await ownerWith(small, upstream.url);
   for (const headers of [undefined, { 'transfer-encoding': 'chunked' }]) {
     expect((await call(small, secret, { body: Buffer.alloc(1_000), headers })).status).toBe(200);
     const { status, text } = await call(small, secret, { body: Buffer.alloc(1_001), headers });

@@ -2,9 +2,8 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
-import { call, fillPool, mintKey } from '../support/proxy-client.js';
+import { call, ownerWith } from '../support/proxy-client.js';
 import { answerWith, chunk, LAST_CHUNK, startRawUpstream, STREAM_HEAD } from '../support/raw-upstream.js';
 import type { RawUpstream } from '../support/raw-upstream.js';
 import { callRecorded } from '../support/recorded.js';
@@ -22,9 +21,7 @@ let key: string;
 beforeAll(async () => {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
   upstream = await startRawUpstream(answerWith('{}'));
-  owner = await personalOwner(app);
-  await fillPool(owner, upstream.url);
-  key = await mintKey(owner);
+  ({ owner, key } = await ownerWith(app, upstream.url));
 });
 afterAll(async () => {
   await app.close();

@@ -1,8 +1,7 @@
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { personalOwner } from '../support/owners.js';
-import { call, fillPool, mintKey, open } from '../support/proxy-client.js';
+import { call, open, ownerWith } from '../support/proxy-client.js';
 import type { PoolEntry } from '../support/proxy-client.js';
 import { answerWith, startRawUpstream } from '../support/raw-upstream.js';
 import type { Answer, RawUpstream } from '../support/raw-upstream.js';
@@ -28,9 +27,7 @@ async function keyFor(...answers: (Answer | [Answer, Partial<PoolEntry>])[]): Pr
     upstreams.push(upstream);
     entries.push({ url: upstream.url, ...fields });
   }
-  const owner = await personalOwner(app);
-  await fillPool(owner, ...entries);
-  return mintKey(owner);
+  return (await ownerWith(app, ...entries)).key;
 }
 
 const list = (...models: object[]) => answerWith(JSON.stringify({ object: 'list', data: models }));

@@ -4,7 +4,7 @@ import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { personalOwner } from '../support/owners.js';
-import { fillPool, mintKey } from '../support/proxy-client.js';
+import { mintKey, ownerWith } from '../support/proxy-client.js';
 import {
   answerWith,
   answerWithEvents,
@@ -23,9 +23,7 @@ let emptyKey: string;
 beforeAll(async () => {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', UPSTREAM_RESPONSE_TIMEOUT_MS: '300' });
   upstream = await startRawUpstream(answerWith('{}'));
-  const owner = await personalOwner(app);
-  await fillPool(owner, upstream.url);
-  key = await mintKey(owner);
+  ({ key } = await ownerWith(app, upstream.url));
   emptyKey = await mintKey(await personalOwner(app));
 });
 afterAll(async () => {

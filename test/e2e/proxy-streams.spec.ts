@@ -4,8 +4,7 @@ import type { Socket } from 'node:net';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { personalOwner } from '../support/owners.js';
-import { call, fillPool, mintKey, open } from '../support/proxy-client.js';
+import { call, open, ownerWith } from '../support/proxy-client.js';
 import {
   answerWith,
   answerWithEvents,
@@ -31,9 +30,7 @@ let key: string;
 beforeAll(async () => {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', UPSTREAM_IDLE_TIMEOUT_MS: String(IDLE_MS) });
   upstream = await startRawUpstream(answerWith('{}'));
-  const owner = await personalOwner(app);
-  await fillPool(owner, upstream.url);
-  key = await mintKey(owner);
+  ({ key } = await ownerWith(app, upstream.url));
 });
 afterAll(async () => {
   await app.close();
@@ -202,9 +199,7 @@ describe('a client that leaves cancels the upstream’s work', () => {
 
   it('and no other upstream is asked', async () => {
     const other = await startRawUpstream(answerWith('{}'));
-    const owner = await personalOwner(app);
-    await fillPool(owner, upstream.url, other.url);
-    const secret = await mintKey(owner);
+    const { owner, key: secret } = await ownerWith(app, upstream.url, other.url);
     const asked = answeredByHand();
     const leaving = new AbortController();
     const headers = { 'x-request-id': 'left-before-any-answer' };

@@ -4,17 +4,18 @@ import type { UsageRecord } from '../../src/usage/usage-record.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
-import { fillPool, mintKey, open } from '../support/proxy-client.js';
-import type { Call, PoolEntry } from '../support/proxy-client.js';
+import { open, ownerWith } from '../support/proxy-client.js';
+import type { Call } from '../support/proxy-client.js';
 import {
+  answerRaw,
   answerWith,
   answerWithEvents,
   chunk,
   LAST_CHUNK,
   startRawUpstream,
   STREAM_HEAD,
+  thenClose,
 } from '../support/raw-upstream.js';
 import type { Answer, RawUpstream } from '../support/raw-upstream.js';
 import { callRecorded, recordOf } from '../support/recorded.js';
@@ -35,18 +36,12 @@ beforeAll(async () => {
     PROXY_BODY_LIMIT: '1000000',
   });
   upstream = await startRawUpstream(answerWith('{}'));
-  ({ owner, key } = await ownerWith({ url: upstream.url, provider: 'openai' }));
+  ({ owner, key } = await ownerWith(app, { url: upstream.url, provider: 'openai' }));
 });
 afterAll(async () => {
   await app.close();
   await upstream.close();
 });
-
-async function ownerWith(...entries: (PoolEntry | string)[]) {
-  const person = await personalOwner(app);
-  const ids = await fillPool(person, ...entries);
-  return { owner: person, key: await mintKey(person), ids };
-}
 
 /** What is recorded of a request to the upstream that answers so. */
 async function recorded(answer: Answer, options: Call = { body: '{}' }): Promise<UsageRecord> {
@@ -54,17 +49,6 @@ async function recorded(answer: Answer, options: Call = { body: '{}' }): Promise
   return (await callRecorded(app, owner, key, options)).record;
 }
 
-const raw =
-  (...pieces: (string | Buffer)[]): Answer =>
-  ({ socket }) => {
-    for (const piece of pieces) socket.write(piece);
-  };
-const thenClose =
-  (answer: Answer): Answer =>
-  (request) => {
-    answer(request);
-    request.socket.end();
-  };
 const event = (data: object, name?: string) =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 const NO_TOKENS = {
@@ -85,7 +69,7 @@ const tokens = (
 describe('the outcome', () => {
   it('of an answer is ok, with all there is to know of the request', async () => {
     const before = Date.now();
-    const person = await ownerWith({ url: upstream.url, provider: 'mistral' });
+    const person = await ownerWith(app, { url: upstream.url, provider: 'mistral' });
     upstream.answer = answerWith('{"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}');
     const { reply, record } = await callRecorded(app, person.owner, person.key, {
       path: '/v1/chat/completions?secret=query',
@@ -127,7 +111,7 @@ describe('the outcome', () => {
   it.each<[string, Answer, number, object]>([
     ['an answer of 500', answerWith('{}', { status: 500 }), 500, { status: 500, error: 'status' }],
     ['a reset', ({ socket }) => socket.resetAndDestroy(), 502, { status: null, error: 'reset' }],
-    ['what is not HTTP', raw('SSH-2.0\r\n\r\n'), 502, { status: null, error: 'malformed' }],
+    ['what is not HTTP', answerRaw('SSH-2.0\r\n\r\n'), 502, { status: null, error: 'malformed' }],
     ['no answer in time', () => undefined, 504, { status: null, error: 'timeout' }],
     ['a redirect', answerWith('', { status: 302 }), 502, { status: 302, error: 'redirect' }],
     [
@@ -147,35 +131,37 @@ describe('the outcome', () => {
     ['http://127.0.0.1:1', 'connect'],
     ['http://nowhere.invalid', 'dns'],
   ])('of %s is upstream_error by %s', async (url, error) => {
-    const person = await ownerWith(url);
+    const person = await ownerWith(app, url);
     const { record } = await callRecorded(app, person.owner, person.key, { body: '{}' });
     expect(record).toMatchObject({ status: 502, outcome: 'upstream_error' });
     expect(record.attempts).toMatchObject([{ status: null, error }]);
   });
 
   it('of an empty pool is no_upstream', async () => {
-    const person = await ownerWith();
+    const person = await ownerWith(app);
     const { record } = await callRecorded(app, person.owner, person.key, { body: '{"model":"m"}' });
     expect(record).toMatchObject({ status: 503, outcome: 'no_upstream', model: 'm', attempts: [] });
   });
 
   it('of a stream that was cut is interrupted', async () => {
     const text = event({ choices: [{ delta: { content: 'Hi' } }] });
-    const record = await recorded(thenClose(raw(STREAM_HEAD, chunk(text))));
+    const record = await recorded(thenClose(answerRaw(STREAM_HEAD, chunk(text))));
     expect(record).toMatchObject({ status: 200, outcome: 'interrupted', stream: true, ...NO_TOKENS });
     expect(record.ttft_ms).not.toBeNull();
   });
 
   it('of another answer that was cut is interrupted', async () => {
     const record = await recorded(
-      thenClose(raw('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"us')),
+      thenClose(
+        answerRaw('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"us'),
+      ),
     );
     expect(record).toMatchObject({ status: 200, outcome: 'interrupted', stream: false, ...NO_TOKENS });
   });
 
   it('lists every upstream that was tried', async () => {
     const [first, second] = [await startRawUpstream(answerWith('', { status: 503 })), upstream];
-    const person = await ownerWith('http://127.0.0.1:1', first.url, second.url);
+    const person = await ownerWith(app, 'http://127.0.0.1:1', first.url, second.url);
     upstream.answer = answerWith('{}');
     const { record } = await callRecorded(app, person.owner, person.key, { body: '{}' });
     expect(record).toMatchObject({ outcome: 'ok', upstream_id: person.ids[2] });
@@ -218,7 +204,7 @@ describe('a client that leaves is client_gone with 499', () => {
 
   it('within a stream', async () => {
     const text = event({ choices: [{ delta: { content: 'Hi' } }] });
-    const record = await leave(raw(STREAM_HEAD, chunk(text)), 'within it', '{"stream":true}');
+    const record = await leave(answerRaw(STREAM_HEAD, chunk(text)), 'within it', '{"stream":true}');
     expect(record).toMatchObject({ status: 499, outcome: 'client_gone', stream: true, ...NO_TOKENS });
     expect(record.attempts).toMatchObject([{ status: 200, error: null }]);
     expect(record.ttft_ms).not.toBeNull();
@@ -239,7 +225,7 @@ describe('a client that leaves is client_gone with 499', () => {
 
   it('with the figures that had come', async () => {
     const start = event({ type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } });
-    const record = await leave(raw(STREAM_HEAD, chunk(start)), 'within it');
+    const record = await leave(answerRaw(STREAM_HEAD, chunk(start)), 'within it');
     expect(record).toMatchObject({ outcome: 'client_gone', ...tokens(9, null, 1, 10, 'partial') });
   });
 });
@@ -319,7 +305,9 @@ describe('the times', () => {
   });
 
   it('wait for the silence that ends a stream', async () => {
-    const record = await recorded(raw(STREAM_HEAD, chunk(event({ choices: [{ delta: { content: 'x' } }] }))));
+    const record = await recorded(
+      answerRaw(STREAM_HEAD, chunk(event({ choices: [{ delta: { content: 'x' } }] }))),
+    );
     expect(record.outcome).toBe('interrupted');
     expect(record.latency_ms).toBeGreaterThanOrEqual(IDLE_MS - ROUNDING_MS);
     expect(record.ttft_ms).toBeLessThan(record.latency_ms);
@@ -464,7 +452,7 @@ describe('the tokens of a stream', () => {
     ],
     ['chat', [CONTENT], NO_TOKENS],
   ])('that is cut: %s', async (_what, events, expected) => {
-    const answer = thenClose(raw(STREAM_HEAD, ...events.map(chunk)));
+    const answer = thenClose(answerRaw(STREAM_HEAD, ...events.map(chunk)));
     expect(await recorded(answer)).toMatchObject({ outcome: 'interrupted', ...expected });
   });
 });

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
-import { call, fillPool, mintKey, open } from '../support/proxy-client.js';
+import { call, open, ownerWith } from '../support/proxy-client.js';
 import { connectRaw, statusesIn } from '../support/raw-client.js';
 import { answerWith, chunk, LAST_CHUNK, startRawUpstream, STREAM_HEAD } from '../support/raw-upstream.js';
 import type { RawUpstream } from '../support/raw-upstream.js';
@@ -33,9 +32,7 @@ beforeAll(async () => {
     PROXY_BODY_LIMIT: String(BODY_LIMIT_BYTES),
   });
   upstream = await startRawUpstream(answerWith('{}'));
-  owner = await personalOwner(app);
-  await fillPool(owner, `${upstream.url}/v1`);
-  key = await mintKey(owner);
+  ({ owner, key } = await ownerWith(app, `${upstream.url}/v1`));
   toProxy = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
   toProjects = `POST /me/projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await sessionFor(owner.user)}\r\n`;
 });

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { composeFile, configOf } from './compose.js';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 
 /** The load balancer of the compose file, as a process. */
 export interface Balancer {
@@ -74,14 +74,4 @@ function configuration(
 async function listening(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect').finally(() => socket.destroy());
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import type { Agent as HttpAgent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { TestApp } from './app.js';
+import { personalOwner } from './owners.js';
 import type { TestOwner } from './owners.js';
 
 /** An upstream as a test adds it to a pool. */
@@ -37,6 +38,16 @@ export async function mintKey(owner: TestOwner): Promise<string> {
     .send({ organization_id: owner.organizationId })
     .expect(201);
   return body.api_key as string;
+}
+
+/** A user of its own, with these upstreams, their ids, and a key of them. */
+export async function ownerWith(
+  app: TestApp,
+  ...entries: (PoolEntry | string)[]
+): Promise<{ readonly owner: TestOwner; readonly key: string; readonly ids: readonly number[] }> {
+  const owner = await personalOwner(app);
+  const ids = await fillPool(owner, ...entries);
+  return { owner, key: await mintKey(owner), ids };
 }
 
 export interface Call {

@@ -104,6 +104,21 @@ export function answerWith(
   };
 }
 
+/** These bytes, whatever they are. */
+export function answerRaw(...pieces: (string | Buffer)[]): Answer {
+  return ({ socket }) => {
+    for (const piece of pieces) socket.write(piece);
+  };
+}
+
+/** That answer, and the end of the connection. */
+export function thenClose(answer: Answer): Answer {
+  return (request) => {
+    answer(request);
+    request.socket.end();
+  };
+}
+
 /** The head of an event stream in chunks. */
 export const STREAM_HEAD =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
