@@ -5,6 +5,7 @@ import type { AnswerHead } from './answer-head.js';
 export interface AnswerSink {
   /** The head of the answer itself; informational ones are not told. */
   head(head: AnswerHead): void;
+  /** @param chunk valid until this returns: its memory is that of the next read, too */
   data(chunk: Buffer): void;
   end(): void;
 }
@@ -65,7 +66,7 @@ export class AnswerReader {
       if (this.expects === Expects.nothing) throw new MalformedAnswer();
       const used = this.step(rest);
       if (used < 0) {
-        this.begun = rest;
+        this.begun = Buffer.from(rest);
         return;
       }
       rest = used === rest.length ? EMPTY : rest.subarray(used);

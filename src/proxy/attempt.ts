@@ -24,6 +24,7 @@ export interface Deadlines {
 /** Who gets an answer that is passed on. */
 export interface AnswerTaker {
   head(head: AnswerHead): void;
+  /** @param chunk valid until this returns */
   data(chunk: Buffer): void;
   /** What has come was told, and more is to come. */
   settled(): void;
@@ -120,7 +121,7 @@ export class Attempt implements AnswerListener {
 
   data(chunk: Buffer): void {
     if (this.taker) return this.taker.data(chunk);
-    this.held.push(chunk);
+    this.held.push(Buffer.from(chunk));
     this.heldBytes += chunk.length;
     if (this.state !== 'undecided' && this.heldBytes > HELD_LIMIT_BYTES) this.pause();
   }

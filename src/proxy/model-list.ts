@@ -119,7 +119,7 @@ class Question {
   }
 
   data(chunk: Buffer): void {
-    this.chunks.push(chunk);
+    this.chunks.push(Buffer.from(chunk));
     this.bytes += chunk.length;
     if (this.bytes > ANSWER_LIMIT_BYTES) this.give(undefined);
   }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { AnswerBlocks } from './answer-blocks.js';
 import type { AnswerHead } from './answer-head.js';
 import { isEventStream } from './attempt.js';
 import type { AnswerTaker } from './attempt.js';
@@ -32,6 +33,7 @@ const JOINED_LIMIT_BYTES = 16_384;
 /** Passes one answer on to the client, in the pieces in which it comes, and reads its usage. */
 export class Relay implements AnswerTaker {
   meter: Meter = NOTHING_METERED;
+  private readonly blocks = new AnswerBlocks();
   private answer: AnswerHead;
   private isStream = false;
   private hasBegun = false;
@@ -64,7 +66,7 @@ export class Relay implements AnswerTaker {
   }
 
   data(chunk: Buffer): void {
-    this.write(this.meter.pass(chunk));
+    this.write(this.meter.pass(this.blocks.copy(chunk)));
   }
 
   settled(): void {
@@ -80,7 +82,7 @@ export class Relay implements AnswerTaker {
       if (!this.hasBegun) this.begin();
       // Head and body of a string go out in one write; in Latin-1, every byte is a character.
       if (this.last.length <= JOINED_LIMIT_BYTES) this.response.end(this.last.toString('latin1'), 'latin1');
-      else this.response.end(this.last);
+      else this.response.end(this.last, () => this.blocks.release());
     });
   }
 

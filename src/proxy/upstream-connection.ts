@@ -29,14 +29,14 @@ const READ_BYTES = 65_536;
 const connections = new WeakMap<Socket, UpstreamConnection>();
 
 /**
- * How the sockets of upstreams are read: into one buffer for all of them, of which what was read is copied out.
- * Otherwise Node makes a buffer of 64 KiB for every read, however little comes.
+ * How the sockets of upstreams are read: into one buffer for all of them, out of which is copied what has to
+ * be kept. Otherwise Node makes a buffer of 64 KiB for every read, however little comes.
  */
 export const UPSTREAM_READING: OnReadOpts = {
   buffer: Buffer.allocUnsafeSlow(READ_BYTES),
   callback(this: Socket, bytesRead: number, buffer: Uint8Array): boolean {
     const connection = connections.get(this);
-    if (connection) connection.onData(Buffer.from(buffer.subarray(0, bytesRead)));
+    if (connection) connection.onData(buffer.subarray(0, bytesRead) as Buffer);
     else this.destroy(); // speaks before it is spoken to
     return true;
   },

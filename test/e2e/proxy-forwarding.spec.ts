@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
-import { call, fillPool, mintKey, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
+import { inParallel } from '../support/parallel.js';
+import { call, fillPool, mintKey, open, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
 import { answerWith, answerWithEvents, startRawUpstream } from '../support/raw-upstream.js';
 import type { RawUpstream } from '../support/raw-upstream.js';
 
@@ -221,6 +223,29 @@ describe('to the client', () => {
     const reply = await call(app, key, { body: '{"stream":true}' });
     expect([reply.complete, reply.text === `${event}data: [DONE]\n\n`]).toEqual([true, true]);
   });
+
+  it('comes each large answer as it is, whatever else passes at the same time or breaks off', async () => {
+    const largeOf = (body: string) => body.repeat(Math.ceil(300_000 / body.length));
+    upstream.answer = (request) => answerWith(largeOf(request.body.toString()))(request);
+    const mixedUp: string[] = [];
+    await inParallel(40, async (client) => {
+      for (let i = 0; i < 10; i++) {
+        const body = `{"from":"${client}-${i}"}`;
+        if (client % 4 === 0) await leaveWithin(body);
+        else if ((await call(app, key, { body })).text !== largeOf(body)) mixedUp.push(body);
+      }
+    });
+    expect(mixedUp).toEqual([]);
+  });
+
+  /** Once the first bytes of the answer are here. */
+  async function leaveWithin(body: string): Promise<void> {
+    const leaving = new AbortController();
+    const response = await open(app, key, { body, signal: leaving.signal });
+    await once(response, 'data');
+    response.on('error', () => undefined);
+    leaving.abort();
+  }
 
   it('comes nothing but the head for HEAD, 204 and an empty body', async () => {
     upstream.answer = ({ socket }) => socket.write('HTTP/1.1 204 No Content\r\n\r\n');
