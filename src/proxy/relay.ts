@@ -3,6 +3,8 @@ import { AnswerBlocks } from './answer-blocks.js';
 import type { AnswerHead } from './answer-head.js';
 import { isEventStream } from './attempt.js';
 import type { AnswerTaker } from './attempt.js';
+import { writeAtEndOfTurn } from './end-of-turn.js';
+import type { Writer } from './end-of-turn.js';
 import { interruptionEvent, LineEnds } from './interruption.js';
 import { JsonMeter } from './json-meter.js';
 import { EMPTY, NoMeter } from './meter.js';
@@ -31,13 +33,15 @@ const NOTHING_METERED: Meter = Object.freeze(new NoMeter());
 const JOINED_LIMIT_BYTES = 16_384;
 
 /** Passes one answer on to the client, in the pieces in which it comes, and reads its usage. */
-export class Relay implements AnswerTaker {
+export class Relay implements AnswerTaker, Writer {
   meter: Meter = NOTHING_METERED;
   private readonly blocks = new AnswerBlocks();
   private answer: AnswerHead;
   private isStream = false;
   private hasBegun = false;
   private isWaiting = false;
+  /** Whether what was written waits for the end of this turn. */
+  private isCorked = false;
   /** How many bytes of a body with a known length are yet to come. */
   private bytesLeft = Infinity;
   /** What completes a body with a known length: the client takes it for the end. */
@@ -90,6 +94,7 @@ export class Relay implements AnswerTaker {
   cut(): void {
     this.events.interrupted(() => {
       const { response, request } = this;
+      this.writeNow();
       if (!this.isStream || this.bytesLeft !== Infinity || response.destroyed) {
         response.destroy();
         return;
@@ -99,6 +104,11 @@ export class Relay implements AnswerTaker {
       const event = this.lineEnds!.separator + interruptionEvent(request.path, body);
       response.write(event, () => response.socket?.destroySoon());
     });
+  }
+
+  writeNow(): void {
+    if (this.isCorked && !this.response.writableEnded) this.response.uncork();
+    this.isCorked = false;
   }
 
   private get dropsUsage(): boolean {
@@ -119,6 +129,13 @@ export class Relay implements AnswerTaker {
     this.response.writeHead(this.answer.status, kept);
   }
 
+  private cork(): void {
+    if (this.isCorked) return;
+    this.isCorked = true;
+    this.response.cork();
+    writeAtEndOfTurn(this);
+  }
+
   private write(chunk: Buffer): void {
     if (chunk.length === 0 || this.response.destroyed) return;
     this.bytesLeft -= chunk.length;
@@ -128,6 +145,7 @@ export class Relay implements AnswerTaker {
     }
     if (!this.hasBegun) this.begin();
     this.lineEnds?.passed(chunk);
+    this.cork();
     if (this.response.write(chunk) || this.isWaiting) return;
     this.isWaiting = true;
     this.events.pause();

@@ -2,6 +2,8 @@ import type { OnReadOpts, Socket } from 'node:net';
 import type { AnswerHead } from './answer-head.js';
 import { AnswerReader } from './answer-reader.js';
 import type { AnswerSink } from './answer-reader.js';
+import { writeAtEndOfTurn } from './end-of-turn.js';
+import type { Writer } from './end-of-turn.js';
 
 /** A request as it goes over the wire. */
 export interface WireRequest {
@@ -43,13 +45,15 @@ export const UPSTREAM_READING: OnReadOpts = {
 };
 
 /** A connection to an upstream; carries one request at a time. */
-export class UpstreamConnection {
+export class UpstreamConnection implements Writer {
   private readonly reader = new AnswerReader({
     head: (head) => this.onHead(head),
     data: (chunk) => this.listener?.data(chunk),
     end: () => this.onEnd(),
   });
   private listener?: AnswerListener;
+  /** That is not written yet. */
+  private request?: WireRequest;
   private persistent = true;
   private answered = 0;
   /** When it became idle, as `performance.now()` has it. */
@@ -75,10 +79,20 @@ export class UpstreamConnection {
     return this.persistent && !this.socket.destroyed && this.listener === undefined;
   }
 
+  /** Sends a request at the end of this turn of the event loop. */
   send(request: WireRequest, listener: AnswerListener): void {
-    const { method, head, body } = request;
     this.listener = listener;
-    this.reader.begin(method);
+    this.request = request;
+    this.reader.begin(request.method);
+    writeAtEndOfTurn(this);
+  }
+
+  /** @internal */
+  writeNow(): void {
+    const { request } = this;
+    this.request = undefined;
+    if (!request || this.socket.destroyed) return;
+    const { head, body } = request;
     if (body.length === 0) this.socket.write(head, 'latin1');
     else if (body.length <= JOINED_LIMIT_BYTES) this.socket.write(head + body.toString('latin1'), 'latin1');
     else {
