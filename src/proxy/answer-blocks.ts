@@ -16,7 +16,7 @@ const free: Buffer[] = [];
 export class AnswerBlocks {
   private readonly blocks: Buffer[] = [];
 
-  /** A copy that stays as it is until {@link release}. */
+  /** A copy that stays as it is until {@link whenSent}. */
   copy(chunk: Buffer): Buffer {
     const isLarge = chunk.length >= SMALLEST_BYTES && chunk.length <= BLOCK_BYTES;
     if (!isLarge || this.blocks.length === ANSWER_LIMIT) return Buffer.from(chunk);
@@ -26,8 +26,12 @@ export class AnswerBlocks {
     return block.subarray(0, chunk.length);
   }
 
-  /** Nobody looks at any of the copies any more: all were handed to the operating system. */
-  release(): void {
+  /** What gives the memory back, for when all was handed to the operating system; undefined when there is none. */
+  get whenSent(): (() => void) | undefined {
+    return this.blocks.length === 0 ? undefined : () => this.release();
+  }
+
+  private release(): void {
     for (const block of this.blocks) if (free.length < FREE_LIMIT) free.push(block);
     this.blocks.length = 0;
   }

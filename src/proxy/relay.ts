@@ -84,9 +84,8 @@ export class Relay implements AnswerTaker, Writer {
     this.events.completed(() => {
       if (this.response.destroyed) return;
       if (!this.hasBegun) this.begin();
-      // Head and body of a string go out in one write; in Latin-1, every byte is a character.
-      if (this.last.length <= JOINED_LIMIT_BYTES) this.response.end(this.last.toString('latin1'), 'latin1');
-      else this.response.end(this.last, () => this.blocks.release());
+      this.writeLast();
+      this.response.end(this.blocks.whenSent);
     });
   }
 
@@ -127,6 +126,17 @@ export class Relay implements AnswerTaker, Writer {
     headers.push('x-request-id', this.request.id, 'request-id', this.request.id);
     const kept = this.dropsUsage ? withoutLength(headers) : headers;
     this.response.writeHead(this.answer.status, kept);
+  }
+
+  /** With the head, where that is to be sent: as one string, to which `end` would add an empty one. */
+  private writeLast(): void {
+    const { response, last } = this;
+    if (last.length === 0) return;
+    response.cork();
+    // In Latin-1, every byte is a character.
+    if (last.length <= JOINED_LIMIT_BYTES) response.write(last.toString('latin1'), 'latin1');
+    else response.write(last);
+    response.uncork();
   }
 
   private cork(): void {
