@@ -78,7 +78,7 @@ it('partitions have the indexes that queries need', async () => {
     'SELECT count(*)::int AS count FROM pg_indexes WHERE tablename = $1',
     [nameOf(inMonth(1))],
   );
-  expect(rows[0]!.count).toBe(3);
+  expect(rows[0]!.count).toBe(2);
 });
 
 it('a record from before, which a journal has kept, gets its partition', async () => {

@@ -9,6 +9,7 @@ import { DeviceSessions1764000000000 } from './1764000000000-device-sessions.js'
 import { UsageRecords1764100000000 } from './1764100000000-usage-records.js';
 import { UsageRollups1764100100000 } from './1764100100000-usage-rollups.js';
 import { Jobs1764200000000 } from './1764200000000-jobs.js';
+import { UsageWriteCosts1764300000000 } from './1764300000000-usage-write-costs.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   UsageRecords1764100000000,
   UsageRollups1764100100000,
   Jobs1764200000000,
+  UsageWriteCosts1764300000000,
 ];
