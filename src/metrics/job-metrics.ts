@@ -1,12 +1,13 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
+import { Durations } from './durations.js';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300];
 
 /** Jobs, counted where they ran: a run of one replica is none of the others'. */
 export class JobMetrics {
   private readonly runs: Counter<'job' | 'outcome'>;
-  private readonly duration: Histogram<'job'>;
+  private readonly duration: Durations;
   private readonly lastSuccess: Gauge<'job'>;
 
   constructor(registry: Registry) {
@@ -17,9 +18,9 @@ export class JobMetrics {
       labelNames: ['job', 'outcome'],
       registers: [registry],
     });
-    this.duration = new Histogram({
-      ...{ name: 'mintkeep_job_duration_seconds', help: 'How long runs of jobs took', ...common },
-      buckets: SECONDS,
+    this.duration = new Durations(registry, {
+      ...{ name: 'mintkeep_job_duration_seconds', help: 'How long runs of jobs took' },
+      ...{ labelNames: ['job'], bounds: SECONDS },
     });
     this.lastSuccess = new Gauge({
       ...{ name: 'mintkeep_job_last_success_timestamp_seconds', ...common },
@@ -29,7 +30,7 @@ export class JobMetrics {
 
   finished(job: string, outcome: 'ok' | 'failed', seconds: number): void {
     this.runs.inc({ job, outcome });
-    this.duration.observe({ job }, seconds);
+    this.duration.observe(seconds, job);
     if (outcome === 'ok') this.lastSuccess.set({ job }, Date.now() / 1_000);
   }
 }

@@ -47,6 +47,27 @@ it('tells attempts, first bytes and open streams', async () => {
   expect(text).toContain('mintkeep_proxy_open_streams 1');
 });
 
+it('tells durations as Prometheus has histograms: by bound, with all that are shorter', async () => {
+  const metrics = new Metrics();
+  for (const seconds of [0.05, 0.2, 0.2, 700]) metrics.proxy.firstByte('openai', seconds);
+  metrics.proxy.firstByte('mistral', 1);
+  const name = 'mintkeep_proxy_time_to_first_byte_seconds';
+  const told = (await metrics.text()).split('\n').filter((line) => line.includes(name));
+  expect(told.slice(0, 2)).toEqual([expect.stringMatching(/^# HELP/), `# TYPE ${name} histogram`]);
+  const ofOpenai = told.filter((line) => line.includes('"openai"')).map((line) => line.slice(name.length));
+  expect(ofOpenai).toEqual([
+    '_bucket{le="0.05",provider="openai"} 1',
+    '_bucket{le="0.1",provider="openai"} 1',
+    ...[0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600].map(
+      (le) => `_bucket{le="${le}",provider="openai"} 3`,
+    ),
+    '_bucket{le="+Inf",provider="openai"} 4',
+    expect.stringMatching(/^_sum\{provider="openai"\} 700\.45/),
+    '_count{provider="openai"} 4',
+  ]);
+  expect(told).toContain(`${name}_count{provider="mistral"} 1`);
+});
+
 it('reads a gauge when it is asked for, and leaves out one that cannot be read', async () => {
   const metrics = new Metrics();
   let read: () => number | Promise<number> = () => 3;

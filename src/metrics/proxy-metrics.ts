@@ -1,5 +1,6 @@
-import { Gauge, Histogram } from 'prom-client';
+import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
+import { Durations } from './durations.js';
 import { Tally } from './tally.js';
 import type { Count } from './tally.js';
 
@@ -24,7 +25,7 @@ export interface MeasuredUpstream {
 export class ProxyMetrics {
   private readonly requests: Tally<'upstream_id' | 'upstream' | 'provider' | 'outcome'>;
   private readonly attempts: Tally<'provider' | 'result'>;
-  private readonly timeToFirstByte: Histogram<'provider'>;
+  private readonly timeToFirstByte: Durations;
   private readonly openStreams: Gauge;
   private readonly requestsByUpstream = new Map<number, Map<string, Count>>();
   private readonly others = new Map<string, Count>();
@@ -44,8 +45,8 @@ export class ProxyMetrics {
       'Attempts at upstreams: ok, or why the answer was not used',
       ['provider', 'result'],
     );
-    this.timeToFirstByte = new Histogram({
-      ...{ name: 'mintkeep_proxy_time_to_first_byte_seconds', registers, buckets: SECONDS },
+    this.timeToFirstByte = new Durations(registry, {
+      ...{ name: 'mintkeep_proxy_time_to_first_byte_seconds', bounds: SECONDS },
       help: 'From the arrival of a request to the first byte of an answer that is passed on',
       labelNames: ['provider'],
     });
@@ -81,7 +82,7 @@ export class ProxyMetrics {
   }
 
   firstByte(provider: string, seconds: number): void {
-    this.timeToFirstByte.observe({ provider }, seconds);
+    this.timeToFirstByte.observe(seconds, provider);
   }
 
   streamOpened(): void {
