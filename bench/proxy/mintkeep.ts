@@ -6,7 +6,8 @@ import type { Gateway, Route } from './gateway.js';
 import type { Mocks } from './mocks.js';
 
 export function startService(workspace: Workspace, core: number, port?: number): Promise<PinnedChild> {
-  const env = { ...serviceSettings(workspace), UPSTREAM_PRIVATE_NETWORKS: 'allow' };
+  const unlimited = { UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_STREAMS_PER_KEY: '0' };
+  const env = { ...serviceSettings(workspace), ...unlimited };
   return PinnedChild.startNode({ args: ['dist/main.js'], env, core, port });
 }
 

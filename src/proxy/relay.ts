@@ -35,7 +35,8 @@ const JOINED_LIMIT_BYTES = 16_384;
 /** Passes one answer on to the client, in the pieces in which it comes, and reads its usage. */
 export class Relay implements AnswerTaker, Writer {
   meter: Meter = NOTHING_METERED;
-  private readonly blocks = new AnswerBlocks();
+  /** Of an answer that its meter keeps until the end. */
+  private blocks?: AnswerBlocks;
   private answer: AnswerHead;
   private isStream = false;
   private hasBegun = false;
@@ -63,6 +64,7 @@ export class Relay implements AnswerTaker, Writer {
     this.answer = answer;
     this.isStream = isEventStream(answer.contentType);
     this.meter = this.meterFor(answer);
+    if (this.meter instanceof JsonMeter) this.blocks = new AnswerBlocks();
     if (typeof answer.framing === 'number' && !this.dropsUsage) this.bytesLeft = answer.framing;
     if (!this.isStream) return;
     this.lineEnds = new LineEnds();
@@ -70,7 +72,7 @@ export class Relay implements AnswerTaker, Writer {
   }
 
   data(chunk: Buffer): void {
-    this.write(this.meter.pass(this.blocks.copy(chunk)));
+    this.write(this.meter.pass(this.blocks?.copy(chunk) ?? Buffer.from(chunk)));
   }
 
   settled(): void {
@@ -85,7 +87,7 @@ export class Relay implements AnswerTaker, Writer {
       if (this.response.destroyed) return;
       if (!this.hasBegun) this.begin();
       this.writeLast();
-      this.response.end(this.blocks.whenSent);
+      this.response.end(this.blocks?.whenSent);
     });
   }
 
