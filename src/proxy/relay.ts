@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { AnswerBlocks } from './answer-blocks.js';
 import type { AnswerHead } from './answer-head.js';
 import { isEventStream } from './attempt.js';
@@ -41,8 +42,8 @@ export class Relay implements AnswerTaker, Writer {
   private isStream = false;
   private hasBegun = false;
   private isWaiting = false;
-  /** Whether what was written waits for the end of this turn. */
-  private isCorked = false;
+  /** Where what was written waits for the end of this turn. */
+  private corked?: Socket;
   /** How many bytes of a body with a known length are yet to come. */
   private bytesLeft = Infinity;
   /** What completes a body with a known length: the client takes it for the end. */
@@ -108,8 +109,8 @@ export class Relay implements AnswerTaker, Writer {
   }
 
   writeNow(): void {
-    if (this.isCorked && !this.response.writableEnded) this.response.uncork();
-    this.isCorked = false;
+    this.corked?.uncork();
+    this.corked = undefined;
   }
 
   private get dropsUsage(): boolean {
@@ -134,17 +135,19 @@ export class Relay implements AnswerTaker, Writer {
   private writeLast(): void {
     const { response, last } = this;
     if (last.length === 0) return;
-    response.cork();
+    response.socket?.cork();
     // In Latin-1, every byte is a character.
     if (last.length <= JOINED_LIMIT_BYTES) response.write(last.toString('latin1'), 'latin1');
     else response.write(last);
-    response.uncork();
+    response.socket?.uncork();
   }
 
+  /** The socket, not the response: that of newer versions of Node keeps chunks to itself, and may not drain then. */
   private cork(): void {
-    if (this.isCorked) return;
-    this.isCorked = true;
-    this.response.cork();
+    const { socket } = this.response;
+    if (this.corked || !socket) return;
+    this.corked = socket;
+    socket.cork();
     writeAtEndOfTurn(this);
   }
 

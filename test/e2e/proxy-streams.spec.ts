@@ -86,6 +86,16 @@ describe.each([
     expect(await textOf(response)).toEqual({ text: 'b', complete: true });
   });
 
+  it('gets a burst of many small events whole', async () => {
+    const events = Array.from({ length: 4_000 }, (_, i) => contentOf(`${i} ${'x'.repeat(i % 90)}`));
+    upstream.answer = ({ socket }) => {
+      const chunks = events.map((event) => chunk(event));
+      socket.write(Buffer.concat([Buffer.from(STREAM_HEAD), ...chunks, Buffer.from(LAST_CHUNK)]));
+    };
+    const reply = await call(app, key, { body });
+    expect([reply.complete, reply.text === events.join('')]).toEqual([true, true]);
+  });
+
   it('gets a clean end without [DONE] as it is', async () => {
     upstream.answer = answerWithEvents(contentOf('Hi'));
     expect(await call(app, key, { body })).toMatchObject({ text: contentOf('Hi'), complete: true });
