@@ -18,8 +18,9 @@ export interface DurationsOptions {
 }
 
 /**
- * A histogram of durations for paths where prom-client's own is too slow: with the text that it builds of the
- * labels, and its look at each of them, an observation takes 1.5 µs, here 0.1.
+ * A histogram of durations for paths where prom-client's own, which builds a text of the labels and looks at each
+ * of them for every observation, is too slow: 0.3 µs for one label in a loop, and more than 1 µs between all that a
+ * request does, against 0.05.
  */
 export class Durations {
   private readonly series = new Map<string, Series>();
@@ -28,9 +29,8 @@ export class Durations {
     registry: Registry,
     private readonly options: DurationsOptions,
   ) {
-    const { name, help } = options;
     // All that a registry asks of a metric: its types know its own classes only.
-    const metric = { name, help, type: 'histogram', aggregator: 'sum', get: () => this.get() };
+    const metric = { name: options.name, get: () => this.get() };
     registry.registerMetric(metric as unknown as Metric);
   }
 

@@ -11,7 +11,6 @@ export class JobMetrics {
   private readonly lastSuccess: Gauge<'job'>;
 
   constructor(registry: Registry) {
-    const common = { labelNames: ['job'] as const, registers: [registry] };
     this.runs = new Counter({
       name: 'mintkeep_job_runs_total',
       help: 'Runs of jobs on this replica',
@@ -19,12 +18,16 @@ export class JobMetrics {
       registers: [registry],
     });
     this.duration = new Durations(registry, {
-      ...{ name: 'mintkeep_job_duration_seconds', help: 'How long runs of jobs took' },
-      ...{ labelNames: ['job'], bounds: SECONDS },
+      name: 'mintkeep_job_duration_seconds',
+      help: 'How long runs of jobs took',
+      labelNames: ['job'],
+      bounds: SECONDS,
     });
     this.lastSuccess = new Gauge({
-      ...{ name: 'mintkeep_job_last_success_timestamp_seconds', ...common },
+      name: 'mintkeep_job_last_success_timestamp_seconds',
       help: 'When a job last came to a good end on this replica, as Unix time',
+      labelNames: ['job'],
+      registers: [registry],
     });
   }
 

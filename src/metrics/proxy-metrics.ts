@@ -32,7 +32,6 @@ export class ProxyMetrics {
   private readonly attemptsByProvider = new Map<string, Map<string, Count>>();
 
   constructor(registry: Registry) {
-    const registers = [registry];
     this.requests = new Tally(
       registry,
       'mintkeep_proxy_requests_total',
@@ -46,13 +45,15 @@ export class ProxyMetrics {
       ['provider', 'result'],
     );
     this.timeToFirstByte = new Durations(registry, {
-      ...{ name: 'mintkeep_proxy_time_to_first_byte_seconds', bounds: SECONDS },
+      name: 'mintkeep_proxy_time_to_first_byte_seconds',
       help: 'From the arrival of a request to the first byte of an answer that is passed on',
       labelNames: ['provider'],
+      bounds: SECONDS,
     });
     this.openStreams = new Gauge({
-      ...{ name: 'mintkeep_proxy_open_streams', registers },
+      name: 'mintkeep_proxy_open_streams',
       help: 'Event streams that are being passed on',
+      registers: [registry],
     });
   }
 

@@ -142,7 +142,7 @@ export class Relay implements AnswerTaker, Writer {
     response.socket?.uncork();
   }
 
-  /** The socket, not the response: that of newer versions of Node keeps chunks to itself, and may not drain then. */
+  /** The socket, not the response: that of newer versions of Node keeps chunks to itself. */
   private cork(): void {
     const { socket } = this.response;
     if (this.corked || !socket) return;

@@ -6,7 +6,7 @@ import type { TestApp } from '../support/app.js';
 import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { inParallel } from '../support/parallel.js';
-import { call, fillPool, mintKey, open, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
+import { call, mintKey, open, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
 import { answerWith, answerWithEvents, startRawUpstream } from '../support/raw-upstream.js';
 import type { RawUpstream } from '../support/raw-upstream.js';
 
@@ -100,9 +100,9 @@ describe('the credential', () => {
   });
 
   it('is x-api-key for Anthropic', async () => {
-    const anthropic = await personalOwner(app);
-    await fillPool(anthropic, { url: upstream.url, provider: 'anthropic', apiKey: 'sk-ant-12345' });
-    await call(app, await mintKey(anthropic), { path: '/v1/messages', body: '{}' });
+    const anthropic = { url: upstream.url, provider: 'anthropic', apiKey: 'sk-ant-12345' } as const;
+    const { key: secret } = await ownerWith(app, anthropic);
+    await call(app, secret, { path: '/v1/messages', body: '{}' });
     const { headers, target } = lastRequest();
     expect([headers['x-api-key'], headers.authorization, target]).toEqual([
       'sk-ant-12345',
