@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { PreparedQueries } from '../database/prepared.js';
+import { currentLine } from './former-line.js';
+import { joinLines } from './journal/record-source.js';
 import type { Batch } from './journal/record-source.js';
 import { isRefusal, lacksPartition, lostRace } from './sql-states.js';
 import { repaired } from './repaired.js';
@@ -10,6 +12,7 @@ import { UsagePartitions } from './usage-partitions.js';
 import { WRITE_RECORDS } from './usage-statement.js';
 
 const RACES = 5;
+const LINE_END = Buffer.from('\n');
 
 /** Writes batches of records to the database. A record that it refuses holds up none of the others. */
 @Injectable()
@@ -22,13 +25,13 @@ export class UsageBatches {
     private readonly partitions: UsagePartitions,
     { dataDir }: Settings,
   ) {
-    this.rejectedPath = join(dataDir, 'usage-journal', 'rejected.jsonl');
+    this.rejectedPath = join(dataDir, 'usage-journal', 'rejected.tsv');
   }
 
   /** @throws when the database cannot be reached: then all of it is to be written again */
   async write(batch: Batch): Promise<void> {
     try {
-      await this.insert(batch.json);
+      await this.insert(batch.text);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       await this.writeParts(batch.lines());
@@ -41,7 +44,7 @@ export class UsageBatches {
     const half = Math.ceil(lines.length / 2);
     for (const part of [lines.slice(0, half), lines.slice(half)]) {
       try {
-        await this.insert(arrayOf(part));
+        await this.insert(joinLines(part.map(currentLine)));
       } catch (error) {
         if (!isRefusal(error)) throw error;
         await this.writeParts(part);
@@ -50,13 +53,13 @@ export class UsageBatches {
   }
 
   private async writeRepaired(line: Buffer): Promise<void> {
-    const record = repaired(line);
-    if (!record) return this.setAside(line, undefined);
+    const record = repaired(currentLine(line));
+    if (!record) return this.setAside(line);
     try {
-      await this.insert(Buffer.from(JSON.stringify([record])));
+      await this.insert(Buffer.from(record));
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      await this.setAside(line, record.id);
+      await this.setAside(line, record.split('\t', 1)[0]);
     }
   }
 
@@ -83,18 +86,15 @@ export class UsageBatches {
   }
 
   /** Kept for a person to look at, beside the journal. */
-  private async setAside(line: Buffer, id: unknown): Promise<void> {
-    await appendFile(this.rejectedPath, `${line.toString()}\n`, { mode: 0o600 });
-    this.logger.error({ record: typeof id === 'string' ? id : null }, 'a record of usage is not storable');
+  private async setAside(line: Buffer, id: string | null = null): Promise<void> {
+    await appendFile(this.rejectedPath, Buffer.concat([line, LINE_END]), { mode: 0o600 });
+    this.logger.error({ record: id }, 'a record of usage is not storable');
   }
-}
-
-function arrayOf(lines: Buffer[]): Buffer {
-  return Buffer.from(`[${lines.join(',')}]`);
 }
 
 /** When the records were; without those whose time is not one that a partition is made for. */
 function timesOf(records: Buffer): Date[] {
-  const times = (JSON.parse(records.toString()) as { at: string }[]).map(({ at }) => new Date(at));
+  const lines = records.toString().split('\n');
+  const times = lines.map((line) => new Date(line.split('\t', 2)[1] ?? NaN));
   return times.filter((time) => time.getUTCFullYear() >= 2000 && time.getUTCFullYear() <= 9999);
 }

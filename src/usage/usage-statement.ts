@@ -1,40 +1,26 @@
 import { elementOf, sumOf } from './histogram.js';
+import { COLUMN_NAMES, COLUMNS, FREE_TEXTS, TOKENS } from './record-columns.js';
 
-/** The columns of a record and their types, as they are in its JSON. */
-const COLUMNS = {
-  id: 'uuid',
-  at: 'timestamptz',
-  request_id: 'text',
-  organization_id: 'bigint',
-  user_id: 'text',
-  key_id: 'bigint',
-  upstream_id: 'bigint',
-  upstream_name: 'text',
-  provider: 'text',
-  method: 'text',
-  path: 'text',
-  model: 'text',
-  stream: 'boolean',
-  status: 'integer',
-  outcome: 'text',
-  input_tokens: 'bigint',
-  cached_input_tokens: 'bigint',
-  output_tokens: 'bigint',
-  total_tokens: 'bigint',
-  usage_source: 'text',
-  latency_ms: 'double precision',
-  ttft_ms: 'double precision',
-  attempts: 'json',
-};
-const NAMES = Object.keys(COLUMNS).join(', ');
-const FIELDS = Object.entries(COLUMNS)
-  .map(([name, type]) => `${name} ${type}`)
-  .join(', ');
+// Written with E, so that they are the same whatever `standard_conforming_strings` is.
+const TAB = String.raw`E'\t'`;
+const LINE_END = String.raw`E'\n'`;
+const NULL = String.raw`E'\\N'`;
+const BACKSLASH = String.raw`E'\\'`;
+
+const NAMES = COLUMN_NAMES.join(', ');
+const FIELDS = Object.entries(COLUMNS).map(([name, type], i) => fieldOf(name, type, `f[${i + 1}]`));
+const AT = FIELDS[COLUMN_NAMES.indexOf('at')]!;
+
+function fieldOf(name: string, type: string, field: string): string {
+  if (name === 'attempts') return `CASE WHEN cardinality(f) = ${COLUMN_NAMES.length} THEN ${field}::json END`;
+  if (!FREE_TEXTS.includes(name)) return `${field}::${type}`;
+  const unescaped = `('"' || ${field} || '"')::json #>> '{}'`;
+  return `CASE WHEN position(${BACKSLASH} IN ${field}) > 0 THEN ${unescaped} ELSE ${field} END`;
+}
 
 /** What a roll-up is one of for each, beside organization and time. */
 const DETAILS = 'user_id, key_id, upstream_id, upstream_name, provider, model, status';
 const KEY = `organization_id, granularity, start, ${DETAILS}`;
-const TOKENS = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'total_tokens'];
 
 const sumAs = (column: string): string => `sum(${column}) AS ${column}`;
 
@@ -43,18 +29,24 @@ const plus = (column: string): string =>
   `${column} = coalesce(r.${column} + excluded.${column}, r.${column}, excluded.${column})`;
 
 /**
- * Writes the records of a JSON array ($1) from a time on ($2: earlier ones are past their retention) and adds
- * those that were not there yet to the roll-ups, in one statement: the two always agree, and a record that is
- * written twice counts once. Days and months are sums of the hours, which nearly always is one. Roll-ups are
- * locked in one order, so that replicas do not block each other.
+ * Writes the records of lines ($1) from a time on ($2: earlier ones are past their retention) and adds those that were
+ * not there yet to the roll-ups, in one statement: the two always agree, and a record that is written twice counts
+ * once. Days and months are sums of the hours, which nearly always is one. Roll-ups are locked in one order, so that
+ * replicas do not block each other.
+ *
+ * A line is taken apart once (`OFFSET 0`: not anew for each column). One with too few fields or too many is refused, as
+ * its attempts are null then; and one without a time, as it is let through to where that must not be null.
  */
 export const WRITE_RECORDS = {
   name: 'usage.write',
   text: `
     WITH written AS (
       INSERT INTO usage_records (${NAMES})
-      SELECT ${NAMES} FROM json_to_recordset($1::json) AS batch (${FIELDS})
-      WHERE at >= $2::timestamptz
+      SELECT ${FIELDS.join(', ')}
+      FROM (
+        SELECT string_to_array(line, ${TAB}, ${NULL}) AS f FROM string_to_table($1::text, ${LINE_END}) AS line OFFSET 0
+      ) AS lines
+      WHERE (${AT} >= $2::timestamptz) IS NOT FALSE
       ON CONFLICT (organization_id, at, id) DO NOTHING
       RETURNING at, organization_id, ${DETAILS}, outcome, ${TOKENS.join(', ')}, latency_ms, ttft_ms
     ), hours AS (

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { recordLine } from '../../src/usage/record-line.js';
+import type { UsageRecord } from '../../src/usage/usage-record.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { createDatabase } from '../support/database.js';
@@ -78,7 +80,10 @@ async function expectAll(acknowledged: readonly string[]): Promise<void> {
 }
 
 /** A folder of the journal as a process would have left it. */
-async function leaveJournal(owner: object | string | undefined, ...segments: string[]): Promise<string> {
+async function leaveJournal(
+  owner: object | string | undefined,
+  ...segments: (string | Buffer)[]
+): Promise<string> {
   const folder = join(dataDir, 'usage-journal', crypto.randomUUID());
   await mkdir(folder, { recursive: true });
   if (owner)
@@ -88,7 +93,7 @@ async function leaveJournal(owner: object | string | undefined, ...segments: str
   return folder;
 }
 
-const lines = (...records: object[]) => records.map((each) => `${JSON.stringify(each)}\n`).join('');
+const lines = (...records: UsageRecord[]) => records.map(recordLine).join('');
 
 it('kill -9 loses no record that was acknowledged, whenever it comes', async () => {
   const acknowledged: string[] = [];
@@ -140,6 +145,114 @@ it('what is replayed is counted once, half a line is dropped', async () => {
   await start();
   await written(database, 1_200);
   await expectSumsToAgree();
+});
+
+it('a journal of an earlier version, in JSON, is written as well', async () => {
+  const former = (...records: object[]) => records.map((each) => `${JSON.stringify(each)}\n`).join('');
+  const records = Array.from({ length: 1_100 }, (_, i) =>
+    usageRecord({ model: `modèle "${i}"\n\\N`, ttft_ms: null }),
+  );
+  const unstorable = usageRecord({ model: 'a\0b', output_tokens: 0.5 });
+  await leaveJournal(
+    undefined,
+    former(...records.slice(0, 600), unstorable),
+    lines(...records.slice(600, 700)) + former(...records.slice(700)) + former(usageRecord()).slice(0, 80),
+  );
+  await start();
+  await written(database, 1_101);
+  const rows = await database.query<{ id: string }>('SELECT * FROM usage_records');
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  expect(records.map(({ id }) => byId.get(id))).toEqual(records);
+  expect(byId.get(unstorable.id)).toEqual({ ...unstorable, model: 'a\ufffdb', output_tokens: null });
+  await expectSumsToAgree();
+});
+
+describe('lines that are none', () => {
+  const good = () => recordLine(usageRecord({ path: '/v1/ü\t"' })).slice(0, -1);
+  /** A line with one of its fields, from 0, replaced. */
+  const having = (field: number, text: string | Buffer) => {
+    const fields: (string | Buffer)[] = good().split('\t');
+    fields[field] = text;
+    return Buffer.concat(fields.flatMap((each, i) => [Buffer.from(i === 0 ? '' : '\t'), Buffer.from(each)]));
+  };
+  const BAD: [string, string | Buffer][] = [
+    ['a word', 'x'],
+    ['tabs', '\t'.repeat(22)],
+    ['more tabs', '\t'.repeat(40)],
+    ['nulls', Array(23).fill('\\N').join('\t')],
+    ['a part of a line', good().slice(0, 150)],
+    ['the end of a line', good().slice(150)],
+    ['a line without its last field', good().split('\t').slice(0, -1).join('\t')],
+    ['only the first two fields', good().split('\t').slice(0, 2).join('\t')],
+    ['a field too many', `${good()}\t`],
+    ['another field too many', `${good()}\t\\N`],
+    ['two lines in one', good() + good()],
+    ['half a line before another', good().slice(0, 100) + good()],
+    ['torn JSON', JSON.stringify(usageRecord()).slice(0, 80)],
+    ['an empty object', '{}'],
+    ['JSON that is no record', '{"id":1,"attempts":[]}'],
+    ['a record in JSON without a time', JSON.stringify({ ...usageRecord(), at: null })],
+    ['an array of JSON', JSON.stringify([usageRecord()])],
+    ['bytes that are no UTF-8', Buffer.from([0xff, 0xfe, 0x80, 0x00, 0xc3])],
+    ['zeros, as after a loss of power', Buffer.alloc(400)],
+    ['many bytes', Buffer.from(Array.from({ length: 300 }, (_, i) => ((i * 7_919) % 245) + 11))],
+    ['a UUID that is none', having(0, 'x')],
+    ['no UUID', having(0, '\\N')],
+    ['a time that is none', having(1, 'x')],
+    ['no time', having(1, '\\N')],
+    ['an empty time', having(1, '')],
+    ['a day that is none', having(1, '2026-02-31T00:00:00.000Z')],
+    ['a time out of range', having(1, '999999-01-01T00:00:00.000Z')],
+    ['a time without end', having(1, 'infinity')],
+    ['a time zone that is none', having(1, '2026-01-01 00:00:00 Nowhere/City')],
+    ['a number that is none', having(3, 'x')],
+    ['a number out of range', having(3, '99999999999999999999')],
+    ['no user', having(4, '\\N')],
+    ['an escape that is none', having(4, '\\x')],
+    ['a backslash at the end', having(4, 'x\\')],
+    ['half an escape', having(10, '\\u00')],
+    ['a quote within escapes', having(10, '\\t"')],
+    ['text after a text', having(10, '\\t","x')],
+    ['neither true nor false', having(12, 'maybe')],
+    ['a status out of range', having(13, '3000000000')],
+    ['an outcome that is null', having(14, '\\N')],
+    ['a latency that is none', having(20, 'NaN')],
+    ['a latency without end', having(20, 'Infinity')],
+    ['a latency out of range', having(20, '1e999')],
+    ['attempts that are no JSON', having(22, '[{')],
+    ['attempts nested too deep', having(22, '['.repeat(100_000))],
+    ['no attempts', having(22, '\\N')],
+    ['attempts with U+0000', having(22, Buffer.from('["\0"]'))],
+  ];
+
+  it('are set aside as they were, and hold up none of the others', async () => {
+    const records = Array.from({ length: BAD.length * 3 }, () => usageRecord());
+    const mixed = BAD.flatMap(([, bad], i) => [lines(...records.slice(3 * i, 3 * i + 3)), bad, '\n']);
+    await leaveJournal(undefined, Buffer.concat(mixed.map((part) => Buffer.from(part))));
+    await start();
+    await written(database, records.length);
+    expect(await idsWritten()).toEqual(new Set(records.map(({ id }) => id)));
+    await expectSumsToAgree();
+    const expected = Buffer.concat(BAD.flatMap(([, bad]) => [Buffer.from(bad), Buffer.from('\n')]));
+    await eventually(async () => {
+      const rejected = await readFile(join(dataDir, 'usage-journal', 'rejected.tsv'));
+      expect(rejected.toString('latin1').split('\n')).toEqual(expected.toString('latin1').split('\n'));
+    });
+  });
+
+  it('are dropped where nothing is in them, repaired where only a text is not UTF-8', async () => {
+    const torn = having(11, Buffer.from([0x61, 0xff]));
+    await leaveJournal(
+      undefined,
+      Buffer.concat([Buffer.from(`\n${good()}\n\n\n`), torn, Buffer.from('\n\n')]),
+      '\n',
+    );
+    await start();
+    await written(database, 2);
+    const rows = await database.query('SELECT model FROM usage_records ORDER BY 1');
+    expect(rows).toEqual([{ model: 'a\ufffd' }, { model: 'gpt-4o' }]);
+    expect(await readdir(join(dataDir, 'usage-journal'))).not.toContain('rejected.tsv');
+  });
 });
 
 it('replicas that start together take over a folder once between them, or harm nothing', async () => {

@@ -1,5 +1,7 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
+import { recordLine } from '../../src/usage/record-line.js';
 import type { UsageRecord } from '../../src/usage/usage-record.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 import { startApp } from '../support/app.js';
@@ -21,6 +23,9 @@ afterEach(async () => {
 const journal = () => join(app.dataDir, 'usage-journal');
 const many = (count: number, fields: Partial<UsageRecord> = {}) =>
   Array.from({ length: count }, () => usageRecord(fields));
+
+/** A record of some 570 bytes. */
+const LONG = { path: `/v1/${'x'.repeat(300)}` };
 
 async function journalBytes(): Promise<number> {
   const names = await readdir(journal(), { recursive: true });
@@ -51,6 +56,31 @@ it('a record is in the database as it was given, within a second', async () => {
   expect(row).toEqual(given);
 });
 
+/** Each of them as every text of a record that may hold any. */
+const withText = (text: string) =>
+  usageRecord({
+    ...{ user_id: text, upstream_name: text, provider: text, method: text, path: text, model: text },
+    attempts: [{ upstream_id: 1, upstream_name: text, status: null, error: text, ms: 0.5 }],
+  });
+const oneByOne = fc.string({
+  unit: fc.integer({ min: 1, max: 0xd7ff }).map((code) => String.fromCharCode(code)),
+});
+
+it('texts are in the database as they were given, whatever they hold', async () => {
+  const odd = [
+    ...['', ' ', 'N', 'null', '{}', '{"a":1}', '"', '""', "'", '%s $1', 'ünïcode', '語', '😀'],
+    ...['\\', '\\\\', '\\N', '\\n', '\\t', '\\u0041', '\\"', '\\."', 'a\tb', '\t', '\n', 'a\nb\n'],
+    ...['\r\n', '\b\f\v', '\x01\x1f\x7f\x80', '\u2028', '\ufeff'],
+    ...fc.sample(oneByOne, 300),
+    ...fc.sample(fc.string({ unit: 'grapheme' }), 100),
+  ];
+  const given = odd.map(withText);
+  await recordAll(app, given);
+  const rows = await app.database.query<{ id: string }>('SELECT * FROM usage_records');
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  expect(given.map(({ id }) => byId.get(id))).toEqual(given);
+});
+
 it('says that it is recorded after the turn, when it is in the journal', async () => {
   await app.database.refuse();
   const recorder = app.app.get(UsageRecorder, { strict: false });
@@ -62,7 +92,7 @@ it('says that it is recorded after the turn, when it is in the journal', async (
   await eventually(() => expect(recorded).toBe(2));
   const [folder] = await readdir(journal());
   const text = await readFile(join(journal(), folder!, '0000000001.jsonl'), 'utf8');
-  expect(text.split('\n')).toEqual([JSON.stringify(given), expect.any(String), '']);
+  expect(text.split('\n')).toEqual([recordLine(given).slice(0, -1), expect.any(String), '']);
 });
 
 it('a callback that throws harms nobody', async () => {
@@ -77,7 +107,7 @@ it('a callback that throws harms nobody', async () => {
 it('a database that is away loses nothing: records wait on disk', async () => {
   const waiting = async () => (await readMetrics(app)).get('mintkeep_usage_queue_bytes');
   await app.database.refuse();
-  for (let i = 0; i < 200; i++) await record(app, many(100)); // several segments
+  for (let i = 0; i < 200; i++) await record(app, many(100, LONG)); // several segments
   const bytes = await journalBytes();
   expect(bytes).toBeGreaterThan(10_000_000);
   expect(await waiting()).toBe(bytes);
@@ -114,6 +144,7 @@ describe('a record that the database refuses', () => {
     ['U+0000 in a name', { model: 'a\0b' }, { model: 'a\ufffdb' }],
     ['half a surrogate pair', { path: `/v1/${HALF}` }, { path: '/v1/\ufffd' }],
     ['a count that is none', { input_tokens: 1e30 }, { input_tokens: null }],
+    ['U+0000 beside what is escaped', { provider: '\\N\t"\0' }, { provider: '\\N\t"\ufffd' }],
     ['half a count', { output_tokens: 0.5 }, { output_tokens: null }],
     ['a name too long for an index', { model: incompressible(20_000) }, { model: incompressible(2_000) }],
   ])('for %s is stored without it, and holds up none of the others', async (_, fields, stored) => {
@@ -129,13 +160,13 @@ describe('a record that the database refuses', () => {
     ['no time', { at: 'some day' }],
     ['a time that no partition is made for', { at: '1970-01-01T00:00:00.000Z' }],
     ['no status', { status: undefined }],
+    ['a latency that is none', { latency_ms: NaN }],
   ])('for %s is set aside', async (_, fields) => {
     const bad = usageRecord(fields as unknown as Partial<UsageRecord>);
     await record(app, [...many(20), bad, ...many(20)]);
     await written(app.database, 40);
     await eventually(async () => {
-      const rejected = await readFile(join(journal(), 'rejected.jsonl'), 'utf8');
-      expect(rejected.split('\n')).toEqual([expect.stringContaining(bad.id), '']);
+      expect(await readFile(join(journal(), 'rejected.tsv'), 'utf8')).toBe(recordLine(bad));
     });
     await recordAll(app, many(1));
   });
@@ -174,7 +205,7 @@ describe('a journal that cannot be written', () => {
   it('and a database that is away: memory holds a part', async () => {
     await app.database.refuse();
     await writeFile(journal(), 'not a folder');
-    for (let i = 0; i < 100; i++) await record(app, many(1_000));
+    for (let i = 0; i < 100; i++) await record(app, many(1_000, LONG));
     await app.database.admit();
     await eventually(async () => {
       const [row] = await app.database.query<{ count: number }>(

@@ -14,6 +14,10 @@ import { hasEnded, thisProcess } from './process-identity.js';
 import type { ProcessIdentity } from './process-identity.js';
 
 const OWNER = 'owner.json';
+/**
+ * Named so since lines were JSON: an earlier version that takes a folder over would see nothing under another name,
+ * and remove it.
+ */
 const SEGMENT = /^\d{10}\.jsonl$/;
 /** The form of a UUID: neither one that is being made, nor what else lies beside them. */
 const FOLDER = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -1,7 +1,7 @@
-import { BATCH_RECORDS } from './record-source.js';
+import { BATCH_RECORDS, joinLines } from './record-source.js';
 import type { Batch, RecordSource } from './record-source.js';
 
-/** What is kept while the journal cannot be written; some 50,000 records. */
+/** What is kept while the journal cannot be written; some 90,000 records. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Records that wait in memory, because there is no journal to keep them in. */
@@ -29,7 +29,7 @@ export class MemoryBacklog implements RecordSource {
 
   private toBatch(lines: Buffer[]): Batch {
     return {
-      json: Buffer.from(`[${lines.join(',')}]`),
+      text: joinLines(lines),
       records: lines.length,
       lines: () => lines,
       commit: () => {

@@ -4,11 +4,10 @@ import { BATCH_RECORDS } from './record-source.js';
 import type { Batch } from './record-source.js';
 
 /** Some 500 records with room to spare; a line that is longer is read all the same. */
-const READ_BYTES = 512 * 1024;
+const READ_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
-const [OPEN, COMMA, CLOSE] = Buffer.from('[,]') as unknown as [number, number, number];
 
-/** Reads a file of JSON lines in batches, while it may still be appended to. */
+/** Reads a file of lines in batches, while it may still be appended to. */
 export class SegmentReader {
   private handle?: FileHandle;
   private offset = 0;
@@ -25,13 +24,12 @@ export class SegmentReader {
   async read(): Promise<Batch | undefined> {
     this.handle ??= await open(this.path, 'r');
     for (;;) {
-      // The batch becomes a JSON array where it lies: `[` before it, commas and `]` for the ends of lines.
-      const room = this.buffer.length - 1;
-      const { bytesRead } = await this.handle.read(this.buffer, 1, room, this.offset);
-      const ends = lineEnds(this.buffer.subarray(0, bytesRead + 1));
+      const { length } = this.buffer;
+      const { bytesRead } = await this.handle.read(this.buffer, 0, length, this.offset);
+      const ends = lineEnds(this.buffer.subarray(0, bytesRead));
       if (ends.length > 0) return this.toBatch(ends);
-      if (bytesRead < room) return undefined;
-      this.buffer = Buffer.allocUnsafe(this.buffer.length * 2);
+      if (bytesRead < length) return undefined;
+      this.buffer = Buffer.allocUnsafe(length * 2);
     }
   }
 
@@ -49,15 +47,12 @@ export class SegmentReader {
   private toBatch(ends: number[]): Batch {
     const { buffer } = this;
     const length = ends.at(-1)!;
-    buffer[0] = OPEN;
-    for (const end of ends) buffer[end] = COMMA;
-    buffer[length] = CLOSE;
     return {
-      json: buffer.subarray(0, length + 1),
+      text: buffer.subarray(0, length),
       records: ends.length,
-      lines: () => ends.map((end, i) => buffer.subarray(i === 0 ? 1 : ends[i - 1]! + 1, end)),
+      lines: () => ends.map((end, i) => buffer.subarray(i === 0 ? 0 : ends[i - 1]! + 1, end)),
       commit: () => {
-        this.offset += length;
+        this.offset += length + 1;
         return Promise.resolve();
       },
     };
@@ -66,7 +61,7 @@ export class SegmentReader {
 
 function lineEnds(bytes: Buffer): number[] {
   const ends: number[] = [];
-  for (let end = bytes.indexOf(NEWLINE, 1); end !== -1; end = bytes.indexOf(NEWLINE, end + 1)) {
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, end + 1)) {
     if (ends.push(end) === BATCH_RECORDS) break;
   }
   return ends;
