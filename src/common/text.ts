@@ -29,3 +29,8 @@ export function codePoints(text: string): number {
 export function emailKey(email: string): string {
   return trimUnicode(email).toLowerCase();
 }
+
+/** The same text in memory of its own: a part of a string may hold on to all of it, and to the secrets in it. */
+export function detached(text: string): string {
+  return Buffer.from(text).toString();
+}

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { tokenHash } from '../common/secret-token.js';
+import { detached } from '../common/text.js';
 import { Settings } from '../config/settings.js';
 import { Invalidations } from '../database/invalidations.js';
 import type { Invalidation } from '../database/invalidations.js';
@@ -97,7 +98,7 @@ export class KeyAuthenticator implements OnModuleInit {
     this.databaseSeenAt = performance.now();
     const key = row && toKey(row);
     if (!key) this.cache.delete(secret);
-    else if (generation === this.generation) this.cache.set(secret, { key, epoch });
+    else if (generation === this.generation) this.cache.set(detached(secret), { key, epoch });
     return this.accept(key);
   }
 

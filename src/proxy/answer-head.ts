@@ -1,3 +1,5 @@
+import { endOfLine, readHeaderLines } from '../common/header-lines.js';
+
 /** What comes before the body of an upstream's answer (RFC 9112, sections 4 and 5). */
 export interface AnswerHead {
   readonly status: number;
@@ -17,11 +19,11 @@ export type BodyFraming = number | 'chunked' | 'close';
 /** The bytes are not an answer in HTTP/1.1. */
 export class MalformedAnswer extends Error {}
 
-/** Control characters, which would end a header early on the way to the client. */
-// eslint-disable-next-line no-control-regex
-const FORBIDDEN = /[\0-\x08\n\x0b-\x1f\x7f]/;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/;
+/** `HTTP/1.1 200 OK`, where nothing but the version and the status counts; and where they are in it. */
+const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: |\r\n|$)/;
+const MINOR_VERSION = 7;
+const STATUS = 9;
+const STATUS_END = 12;
 const DIGITS = /^\d{1,15}$/;
 
 /**
@@ -30,12 +32,14 @@ const DIGITS = /^\d{1,15}$/;
  * @throws MalformedAnswer
  */
 export function parseHead(text: string, bodiless: boolean): AnswerHead {
-  const lines = text.split('\r\n');
-  const match = STATUS_LINE.exec(lines[0]!);
-  if (!match) throw new MalformedAnswer();
-  const status = Number(match[2]);
-  const fields = new HeadFields(match[1] === '1');
-  for (let i = 1; i < lines.length; i++) fields.add(lines[i]!);
+  if (!STATUS_LINE.test(text)) throw new MalformedAnswer();
+  const status = Number(text.slice(STATUS, STATUS_END));
+  const fields = new HeadFields(text[MINOR_VERSION] === '1');
+  const areFields = readHeaderLines(text, endOfLine(text, 0), (_, name, value) => {
+    fields.add(name, value);
+    return true;
+  });
+  if (!areFields) throw new MalformedAnswer();
   const hasNoBody = bodiless || status < 200 || status === 204 || status === 304;
   const framing = hasNoBody ? 0 : fields.framing();
   return {
@@ -60,13 +64,16 @@ class HeadFields {
     this.persistent = persistent;
   }
 
-  add(line: string): void {
-    const colon = line.indexOf(':');
-    const name = line.slice(0, colon).toLowerCase();
-    const value = line.slice(colon + 1).trim();
-    if (colon < 1 || !TOKEN.test(name) || FORBIDDEN.test(value)) throw new MalformedAnswer();
+  add(name: string, value: string): void {
     this.headers.push(name, value);
-    this.note(name, value);
+    if (name === 'content-length') this.noteLength(value);
+    else if (name === 'content-type') this.contentType = value.toLowerCase();
+    else if (name === 'connection') this.persistent &&= !/\bclose\b/i.test(value);
+    else if (name === 'content-encoding') this.encoded ||= value !== '' && value.toLowerCase() !== 'identity';
+    else if (name === 'transfer-encoding') {
+      this.transferEncoding =
+        this.transferEncoding === undefined ? value : `${this.transferEncoding}, ${value}`;
+    }
   }
 
   framing(): BodyFraming {
@@ -76,17 +83,6 @@ class HeadFields {
       return 'chunked';
     }
     return this.length === undefined ? 'close' : Number(this.length);
-  }
-
-  private note(name: string, value: string): void {
-    if (name === 'content-length') this.noteLength(value);
-    else if (name === 'content-type') this.contentType = value.toLowerCase();
-    else if (name === 'connection') this.persistent &&= !/\bclose\b/i.test(value);
-    else if (name === 'content-encoding') this.encoded ||= value !== '' && value.toLowerCase() !== 'identity';
-    else if (name === 'transfer-encoding') {
-      this.transferEncoding =
-        this.transferEncoding === undefined ? value : `${this.transferEncoding}, ${value}`;
-    }
   }
 
   private noteLength(value: string): void {
