@@ -1,5 +1,6 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { HttpRequest, HttpResponse } from './http-exchange.js';
 
 /** How long the shutdown waits for a load balancer to close the connections that it keeps. */
 const BALANCER_TIMEOUT_MS = 10_000;
@@ -12,7 +13,7 @@ const REST_TIMEOUT_MS = 5_000;
  */
 interface Connection {
   /** The youngest response; with requests in a pipeline, it is also the last one to close. */
-  running?: ServerResponse;
+  running?: HttpResponse;
   /** Its request has its answer, and is still coming in. */
   isAnswered: boolean;
 }
@@ -36,17 +37,19 @@ export class Connections {
       this.connections.set(socket, { isAnswered: false });
       socket.once('close', () => this.connections.delete(socket));
     });
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const connection = this.connections.get(request.socket);
-      if (!connection) return;
-      connection.running = response;
-      if (this.isEnding) response.shouldKeepAlive = false;
-      response.on('close', () => this.closed(connection, request, response));
-    });
   }
 
   get sockets(): Iterable<Socket> {
     return this.connections.keys();
+  }
+
+  /** A request is being answered. */
+  began(request: HttpRequest, response: HttpResponse): void {
+    const connection = this.connections.get(request.socket);
+    if (!connection) return;
+    connection.running = response;
+    if (this.isEnding) response.shouldKeepAlive = false;
+    response.on('close', () => this.closed(connection, request, response));
   }
 
   /**
@@ -81,7 +84,7 @@ export class Connections {
     return response.req.complete ? isWritten(response) : !response.headersSent;
   }
 
-  private closed(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
+  private closed(connection: Connection, request: HttpRequest, response: HttpResponse): void {
     const { socket } = request;
     if (connection.running !== response) return;
     connection.running = undefined;
@@ -90,7 +93,7 @@ export class Connections {
   }
 
   /** Clients read their answers when they have sent all they wanted to; but not for ever. */
-  private awaitRest(connection: Connection, request: IncomingMessage): void {
+  private awaitRest(connection: Connection, request: HttpRequest): void {
     const { socket } = request;
     const deadline = setTimeout(() => socket.destroy(), Math.min(REST_TIMEOUT_MS, this.bodyTimeoutMs));
     connection.isAnswered = true;
@@ -102,6 +105,6 @@ export class Connections {
 }
 
 /** Whether all of it is handed to the connection. Those that wait behind another one in a pipeline have none. */
-function isWritten({ writableEnded, writableFinished, socket }: ServerResponse): boolean {
+function isWritten({ writableEnded, writableFinished, socket }: HttpResponse): boolean {
   return writableFinished || (writableEnded && socket !== null);
 }

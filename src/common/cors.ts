@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpRequest, HttpResponse } from './http-exchange.js';
 import { assignRequestId } from './request-id.js';
 
 /** Addresses for scripts. Pages are not among them: no other site has any business with those. */
@@ -24,7 +24,7 @@ export class Cors {
    * Gives the response the headers that its request's origin has a right to.
    * @returns whether the request was a preflight; then it is answered
    */
-  answers(request: IncomingMessage, response: ServerResponse): boolean {
+  answers(request: HttpRequest, response: HttpResponse): boolean {
     if (this.origins.size === 0 || !FOR_SCRIPTS.test(request.url ?? '')) return false;
     response.setHeader('Vary', 'Origin');
     const { origin, 'access-control-request-method': method } = request.headers;
@@ -39,7 +39,7 @@ export class Cors {
   }
 
   /** Any header may be sent: the clients of the model providers have many of their own, and new ones all the time. */
-  private answerPreflight(request: IncomingMessage, response: ServerResponse): void {
+  private answerPreflight(request: HttpRequest, response: HttpResponse): void {
     const wanted = String(request.headers['access-control-request-headers'] ?? '');
     if (HEADER_NAMES.test(wanted)) response.setHeader('Access-Control-Allow-Headers', wanted);
     assignRequestId(request, response);

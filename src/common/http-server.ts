@@ -1,11 +1,14 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestListener, Server, ServerOptions } from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
+import type { HttpRequest, HttpResponse } from './http-exchange.js';
+import type { PlainServing } from './plain-http/plain-connection.js';
+import { PlainConnections } from './plain-http/plain-connections.js';
 import { refusalOf, refuseConnection } from './refuse-connection.js';
 import type { ConnectionRefusal } from './refuse-connection.js';
 import { assignRequestId } from './request-id.js';
@@ -33,11 +36,13 @@ export interface HttpServerSettings {
 /** Node looks for connections that are too slow now and then; never more than this late. */
 const MAX_CHECK_INTERVAL_MS = 5_000;
 
+type Listener = (request: HttpRequest, response: HttpResponse) => void;
+
 /** Express on an HTTP server of ours: request ids on every answer, also on those that Express never sees. */
 export class HttpServerAdapter extends ExpressAdapter {
   private readonly cors: Cors;
   private connections: Connections;
-  private below?: { readonly prefix: string; readonly listener: RequestListener };
+  private below?: { readonly prefix: string; readonly listener: Listener };
 
   constructor(private readonly settings: HttpServerSettings) {
     super();
@@ -46,28 +51,25 @@ export class HttpServerAdapter extends ExpressAdapter {
 
   /**
    * Hands everything below a path to a listener, before Express sees it: no guard, no filter and no request id
-   * of ours is between.
+   * of ours is between. Where a client asks for nothing else, its plain requests are not read by Node's parser.
    * @param prefix without a slash at the end
    */
-  answerBelow(prefix: string, listener: RequestListener): void {
+  answerBelow(prefix: string, listener: Listener): void {
     this.below = { prefix, listener };
   }
 
   override initHttpServer(): void {
     const application = this.getInstance<Express>();
-    const { bodyTimeoutMs, clientIdleTimeoutMs, headerCountLimit } = this.settings;
+    const { bodyTimeoutMs, clientIdleTimeoutMs } = this.settings;
     const server: Server = createServer({ ...prototypesOf(application), ...limitsOf(this.settings) });
     server.maxHeadersCount = 0; // Node would drop the headers beyond it, and tell nobody
     server.on('request', (request, response) => {
-      if (request.rawHeaders.length > headerCountLimit * 2) return this.refuse(request.socket, 431);
-      if (this.cors.answers(request, response)) return;
-      if (this.below && isBelow(request.url ?? '', this.below.prefix)) {
-        this.below.listener(request, response);
-        return;
+      if (!this.answers(request, response)) {
+        assignRequestId(request, response);
+        request.url = withDecodablePath(request.url ?? '/');
+        application(request, response);
       }
-      assignRequestId(request, response);
-      request.url = withDecodablePath(request.url ?? '/');
-      application(request, response);
+      this.connections.began(request, response);
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       if (error.code === 'ECONNRESET') socket.destroy();
@@ -75,6 +77,7 @@ export class HttpServerAdapter extends ExpressAdapter {
     });
     this.connections = new Connections(server, bodyTimeoutMs);
     new StalledClients(server, this.connections, clientIdleTimeoutMs);
+    this.readPlainRequests(server);
     this.httpServer = server;
   }
 
@@ -88,6 +91,49 @@ export class HttpServerAdapter extends ExpressAdapter {
     const trusts = this.getInstance<Express>().get('trust proxy fn') as TrustProxy;
     this.connections.end(({ remoteAddress }) => remoteAddress !== undefined && trusts(remoteAddress, 0));
     await closed;
+  }
+
+  /** What is answered, or refused, before Express sees it. */
+  private answers(request: HttpRequest, response: HttpResponse): boolean {
+    if (request.rawHeaders.length > this.settings.headerCountLimit * 2) {
+      this.refuse(request.socket, 431);
+      return true;
+    }
+    if (this.cors.answers(request, response)) return true;
+    if (!this.isBelow(request.url ?? '')) return false;
+    this.below!.listener(request, response);
+    return true;
+  }
+
+  private isBelow(url: string): boolean {
+    return this.below !== undefined && isBelow(url, this.below.prefix);
+  }
+
+  /** Stands before Node's own way of reading a connection, which gets those that it has no use for. */
+  private readPlainRequests(server: Server): void {
+    const [serveByNode] = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
+    const { bodyTimeoutMs, keepAliveTimeoutMs, headerLimitBytes } = this.settings;
+    const { headersTimeout, connectionsCheckingInterval } = limitsOf(this.settings);
+    const serving: PlainServing = {
+      headersTimeoutMs: headersTimeout!,
+      bodyTimeoutMs,
+      keepAliveTimeoutMs,
+      headerLimitBytes,
+      accepts: (url) => this.isBelow(url),
+      serve: (request, response) => {
+        this.answers(request, response);
+        this.connections.began(request, response);
+      },
+      handOver: (socket) => serveByNode!.call(server, socket),
+      failed: (socket, error) => server.emit('clientError', error, socket),
+    };
+    const plain = new PlainConnections(serving, connectionsCheckingInterval!);
+    server.off('connection', serveByNode!).on('connection', (socket: Socket) => plain.add(socket));
+    server.on('close', () => plain.close());
+    // Node knows only of those that it reads.
+    server.closeAllConnections = () => {
+      for (const socket of this.connections.sockets) socket.destroy();
+    };
   }
 
   /** There is nobody to tell where the client waits for another answer, or has got one. */

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { HttpResponse } from '../common/http-exchange.js';
 import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { Attempt } from './attempt.js';
 import type { AttemptEvents, Deadlines } from './attempt.js';
@@ -38,7 +38,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
 
   constructor(
     private readonly request: ProxiedRequest,
-    private readonly response: ServerResponse,
+    private readonly response: HttpResponse,
     private readonly targets: readonly Target[],
     private readonly services: ExchangeServices,
   ) {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { HttpResponse } from '../common/http-exchange.js';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 
@@ -52,7 +52,7 @@ export class KeyLimits {
    * @param response is not closed yet
    * @returns whether there was room for it
    */
-  admitsStream(keyId: number, response: ServerResponse): boolean {
+  admitsStream(keyId: number, response: HttpResponse): boolean {
     if (this.streamsPerKey === 0) return true;
     const open = this.openStreams.get(keyId) ?? 0;
     if (open >= this.streamsPerKey) return false;

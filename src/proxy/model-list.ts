@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { HttpResponse } from '../common/http-exchange.js';
 import { Injectable } from '@nestjs/common';
 import { Attempt } from './attempt.js';
 import type { AnswerHead } from './answer-head.js';
@@ -27,12 +27,7 @@ export function isModelList({ method, path }: ProxiedRequest): boolean {
 export class ModelList {
   constructor(private readonly connections: UpstreamConnections) {}
 
-  answer(
-    request: ProxiedRequest,
-    response: ServerResponse,
-    targets: readonly Target[],
-    finish: Finish,
-  ): void {
+  answer(request: ProxiedRequest, response: HttpResponse, targets: readonly Target[], finish: Finish): void {
     const asksAnthropic = /^anthropic-version:/im.test(request.lines);
     const questions = targets.map((target) => new Question(request, target, this.connections));
     const closed = () => {
@@ -69,7 +64,7 @@ function attemptsOf(questions: readonly Question[]): Attempt[] {
   return questions.map(({ attempt }) => attempt);
 }
 
-function send(response: ServerResponse, body: string, requestId: string): void {
+function send(response: HttpResponse, body: string, requestId: string): void {
   if (response.destroyed) return;
   response.writeHead(200, [
     ...['content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body))],

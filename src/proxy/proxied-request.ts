@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { HttpRequest } from '../common/http-exchange.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
 import { UNREAD } from './request-fields.js';
 import { linesToUpstream } from './wire-headers.js';
@@ -30,12 +31,17 @@ export class ProxiedRequest {
   constructor(
     readonly id: string,
     readonly key: AuthenticatedKey,
-    private readonly request: IncomingMessage,
+    private readonly request: HttpRequest,
   ) {
     const { method = 'GET', url = '/v1' } = request;
     this.method = method;
     this.target = url;
     this.path = pathOf(url);
+  }
+
+  /** For its record: the request's id, unless the client has chosen that. */
+  get recordId(): string {
+    return this.request.headers['x-request-id'] === this.id ? randomUUID() : this.id;
   }
 
   /** The client's headers that an upstream gets, as lines. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpRequest, HttpResponse } from '../common/http-exchange.js';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
@@ -50,7 +50,7 @@ export class ProxyForwarding {
     };
   }
 
-  begin(message: IncomingMessage, response: ServerResponse, id: string, key: AuthenticatedKey): void {
+  begin(message: HttpRequest, response: HttpResponse, id: string, key: AuthenticatedKey): void {
     const request = new ProxiedRequest(id, key, message);
     const wait = this.limits.secondsToWait(key.id, request.beganAt);
     if (wait > 0) return this.refuse(response, request, 'rate_limited', 'client_error', wait);
@@ -67,7 +67,7 @@ export class ProxyForwarding {
     });
   }
 
-  private choose(request: ProxiedRequest, response: ServerResponse): void {
+  private choose(request: ProxiedRequest, response: HttpResponse): void {
     const pool = this.pools.of(request.key.organizationId);
     if (!(pool instanceof Promise)) return this.forward(request, response, pool);
     pool.then(
@@ -76,7 +76,7 @@ export class ProxyForwarding {
     );
   }
 
-  private forward(request: ProxiedRequest, response: ServerResponse, pool: readonly PoolUpstream[]): void {
+  private forward(request: ProxiedRequest, response: HttpResponse, pool: readonly PoolUpstream[]): void {
     if (response.destroyed) return this.finish(request, CLIENT_GONE);
     if (request.fields.stream && !this.limits.admitsStream(request.key.id, response)) {
       return this.refuse(response, request, 'too_many_streams', 'client_error');
@@ -98,7 +98,7 @@ export class ProxyForwarding {
   }
 
   private refuse(
-    response: ServerResponse,
+    response: HttpResponse,
     request: ProxiedRequest,
     code: ProxyErrorCode,
     outcome: UsageOutcome,

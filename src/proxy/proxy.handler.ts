@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpRequest, HttpResponse } from '../common/http-exchange.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { requestIdFor } from '../common/request-id.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
@@ -22,7 +22,7 @@ export class ProxyHandler {
     private readonly forwarding: ProxyForwarding,
   ) {}
 
-  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
+  readonly handle = (request: HttpRequest, response: HttpResponse): void => {
     const id = requestIdFor(request);
     const secret = presentedKey(request.headers);
     if (secret === undefined) return this.refuse(response, id, 'missing_proxy_key');
@@ -40,8 +40,8 @@ export class ProxyHandler {
   }
 
   private go(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: HttpRequest,
+    response: HttpResponse,
     id: string,
     key: AuthenticatedKey | undefined,
   ): void {
@@ -49,13 +49,13 @@ export class ProxyHandler {
     this.forwarding.begin(request, response, id, key);
   }
 
-  private fail(response: ServerResponse, id: string, error: unknown): void {
+  private fail(response: HttpResponse, id: string, error: unknown): void {
     if (error instanceof DatabaseUnavailable) return this.refuse(response, id, 'database_unavailable');
     this.logger.error({ requestId: id, err: error }, 'unexpected failure');
     response.destroy();
   }
 
-  private refuse(response: ServerResponse, id: string, code: ProxyErrorCode): void {
+  private refuse(response: HttpResponse, id: string, code: ProxyErrorCode): void {
     refuse(response, code, id).send();
   }
 }

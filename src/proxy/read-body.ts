@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { HttpRequest } from '../common/http-exchange.js';
 import { EMPTY } from './meter.js';
 
 /** What becomes of a body: one of the two, unless the client leaves. */
@@ -11,7 +11,7 @@ export interface BodyEvents {
  * Reads a whole body, for it may have to be sent to several upstreams.
  * @param limitBytes on the wire
  */
-export function readBody(request: IncomingMessage, limitBytes: number, events: BodyEvents): void {
+export function readBody(request: HttpRequest, limitBytes: number, events: BodyEvents): void {
   const { headers } = request;
   const announced = headers['content-length'];
   if (announced === undefined && headers['transfer-encoding'] === undefined) return events.read(EMPTY);
@@ -33,7 +33,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, events: B
 }
 
 /** The rest is read and dropped, so that the client gets to read its answer. */
-function refuse(request: IncomingMessage, events: BodyEvents): void {
+function refuse(request: HttpRequest, events: BodyEvents): void {
   request.resume();
   events.tooLarge();
 }

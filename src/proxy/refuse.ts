@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { HttpResponse } from '../common/http-exchange.js';
 import { proxyRefusal } from './proxy-error.js';
 import type { ProxyErrorCode } from './proxy-error.js';
 
@@ -10,7 +10,7 @@ export interface PreparedRefusal {
 
 /** @param retryAfterSeconds when another attempt may go better; 0: there is no telling */
 export function refuse(
-  response: ServerResponse,
+  response: HttpResponse,
   code: ProxyErrorCode,
   requestId: string,
   retryAfterSeconds = 0,

@@ -1,11 +1,8 @@
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { HttpResponse } from '../common/http-exchange.js';
 import { AnswerBlocks } from './answer-blocks.js';
 import type { AnswerHead } from './answer-head.js';
 import { isEventStream } from './attempt.js';
 import type { AnswerTaker } from './attempt.js';
-import { writeAtEndOfTurn } from './end-of-turn.js';
-import type { Writer } from './end-of-turn.js';
 import { interruptionEvent, LineEnds } from './interruption.js';
 import { JsonMeter } from './json-meter.js';
 import { EMPTY, NoMeter } from './meter.js';
@@ -28,13 +25,13 @@ export interface RelayEvents {
   interrupted(deliver: () => void): void;
 }
 
+/** Up to here, a string costs less to keep and to write than a buffer; in Latin-1, every byte is a character. */
+const STRING_LIMIT_BYTES = 16_384;
+
 const NOTHING_METERED: Meter = Object.freeze(new NoMeter());
 
-/** Up to here, copying costs less than a second buffer to write. */
-const JOINED_LIMIT_BYTES = 16_384;
-
 /** Passes one answer on to the client, in the pieces in which it comes, and reads its usage. */
-export class Relay implements AnswerTaker, Writer {
+export class Relay implements AnswerTaker {
   meter: Meter = NOTHING_METERED;
   /** Of an answer that its meter keeps until the end. */
   private blocks?: AnswerBlocks;
@@ -42,18 +39,16 @@ export class Relay implements AnswerTaker, Writer {
   private isStream = false;
   private hasBegun = false;
   private isWaiting = false;
-  /** Where what was written waits for the end of this turn. */
-  private corked?: Socket;
   /** How many bytes of a body with a known length are yet to come. */
   private bytesLeft = Infinity;
   /** What completes a body with a known length: the client takes it for the end. */
-  private last = EMPTY;
+  private last: Buffer | string = EMPTY;
   /** Of an event stream. */
   private lineEnds?: LineEnds;
 
   constructor(
     private readonly request: ProxiedRequest,
-    private readonly response: ServerResponse,
+    private readonly response: HttpResponse,
     private readonly events: RelayEvents,
   ) {}
 
@@ -73,7 +68,9 @@ export class Relay implements AnswerTaker, Writer {
   }
 
   data(chunk: Buffer): void {
-    this.write(this.meter.pass(this.blocks?.copy(chunk) ?? Buffer.from(chunk)));
+    const completes = chunk.length === this.bytesLeft;
+    if (completes && !this.isStream && chunk.length <= STRING_LIMIT_BYTES) this.complete(chunk);
+    else this.write(this.meter.pass(this.blocks?.copy(chunk) ?? Buffer.from(chunk)));
   }
 
   settled(): void {
@@ -87,8 +84,7 @@ export class Relay implements AnswerTaker, Writer {
     this.events.completed(() => {
       if (this.response.destroyed) return;
       if (!this.hasBegun) this.begin();
-      this.writeLast();
-      this.response.end(this.blocks?.whenSent);
+      this.response.end(this.last, 'latin1', this.blocks?.whenSent);
     });
   }
 
@@ -96,7 +92,6 @@ export class Relay implements AnswerTaker, Writer {
   cut(): void {
     this.events.interrupted(() => {
       const { response, request } = this;
-      this.writeNow();
       if (!this.isStream || this.bytesLeft !== Infinity || response.destroyed) {
         response.destroy();
         return;
@@ -106,11 +101,6 @@ export class Relay implements AnswerTaker, Writer {
       const event = this.lineEnds!.separator + interruptionEvent(request.path, body);
       response.write(event, () => response.socket?.destroySoon());
     });
-  }
-
-  writeNow(): void {
-    this.corked?.uncork();
-    this.corked = undefined;
   }
 
   private get dropsUsage(): boolean {
@@ -131,24 +121,11 @@ export class Relay implements AnswerTaker, Writer {
     this.response.writeHead(this.answer.status, kept);
   }
 
-  /** With the head, where that is to be sent: as one string, to which `end` would add an empty one. */
-  private writeLast(): void {
-    const { response, last } = this;
-    if (last.length === 0) return;
-    response.socket?.cork();
-    // In Latin-1, every byte is a character.
-    if (last.length <= JOINED_LIMIT_BYTES) response.write(last.toString('latin1'), 'latin1');
-    else response.write(last);
-    response.socket?.uncork();
-  }
-
-  /** The socket, not the response: that of newer versions of Node keeps chunks to itself. */
-  private cork(): void {
-    const { socket } = this.response;
-    if (this.corked || !socket) return;
-    this.corked = socket;
-    socket.cork();
-    writeAtEndOfTurn(this);
+  /** @param chunk is looked at by the meter once more at the end, which is told before anything else is read */
+  private complete(chunk: Buffer): void {
+    this.meter.pass(chunk);
+    this.last = chunk.toString('latin1');
+    this.bytesLeft = 0;
   }
 
   private write(chunk: Buffer): void {
@@ -160,7 +137,6 @@ export class Relay implements AnswerTaker, Writer {
     }
     if (!this.hasBegun) this.begin();
     this.lineEnds?.passed(chunk);
-    this.cork();
     if (this.response.write(chunk) || this.isWaiting) return;
     this.isWaiting = true;
     this.events.pause();

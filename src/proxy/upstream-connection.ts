@@ -2,8 +2,8 @@ import type { OnReadOpts, Socket } from 'node:net';
 import type { AnswerHead } from './answer-head.js';
 import { AnswerReader } from './answer-reader.js';
 import type { AnswerSink } from './answer-reader.js';
-import { writeAtEndOfTurn } from './end-of-turn.js';
-import type { Writer } from './end-of-turn.js';
+import { writeAtEndOfTurn } from '../common/end-of-turn.js';
+import type { Writer } from '../common/end-of-turn.js';
 
 /** A request as it goes over the wire. */
 export interface WireRequest {

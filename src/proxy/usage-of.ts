@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { UpstreamAttempt, UsageOutcome, UsageRecord } from '../usage/usage-record.js';
 import type { Attempt } from './attempt.js';
 import { NOTHING_READ } from './meter.js';
@@ -30,7 +29,7 @@ export function usageOf(request: ProxiedRequest, ending: Ending): UsageRecord {
   const { tokens } = reading;
   const upstream = ending.attempt?.target ?? NO_UPSTREAM;
   return {
-    id: randomUUID(),
+    id: request.recordId,
     request_id: request.id,
     at: isoTime(request.arrivedAt),
     organization_id: key.organizationId,

@@ -1,0 +1,218 @@
+import { once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { AnswerReader } from '../../src/proxy/answer-reader.js';
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { ownerWith } from '../support/proxy-client.js';
+import { connectRaw, statusesIn } from '../support/raw-client.js';
+import { answerWith, chunk, LAST_CHUNK, startRawUpstream, STREAM_HEAD } from '../support/raw-upstream.js';
+import type { Answer, RawUpstream } from '../support/raw-upstream.js';
+import { cuts, splitAt } from '../support/splits.js';
+
+const KEEP_ALIVE_TIMEOUT_MS = 1_500;
+const HEADERS_TIMEOUT_MS = 600;
+
+let app: TestApp;
+let upstream: RawUpstream;
+let credential: string;
+
+beforeAll(async () => {
+  app = await startApp({
+    UPSTREAM_PRIVATE_NETWORKS: 'allow',
+    KEEP_ALIVE_TIMEOUT_MS: String(KEEP_ALIVE_TIMEOUT_MS),
+    HEADERS_TIMEOUT_MS: String(HEADERS_TIMEOUT_MS),
+    BODY_TIMEOUT_MS: '5000',
+  });
+  upstream = await startRawUpstream(() => undefined);
+  const { key } = await ownerWith(app, `${upstream.url}/v1`);
+  credential = `Authorization: Bearer ${key}\r\n`;
+});
+afterAll(async () => {
+  await app.close();
+  await upstream.close();
+});
+beforeEach(() => {
+  upstream.answer = echo;
+  upstream.requests.length = 0;
+});
+
+/** What is on record of the requests for a path. */
+const recorded = (path: string) =>
+  app.database.query('SELECT outcome, status FROM usage_records WHERE path = $1', [path]);
+const LEFT = [{ outcome: 'client_gone', status: 499 }];
+
+/** With a length, or as a stream in chunks. */
+const echo: Answer = (request) => {
+  const text = `${request.target} ${request.body.toString('latin1')}`;
+  if (!request.target.includes('stream')) return answerWith(text, { type: 'text/plain' })(request);
+  request.socket.write(STREAM_HEAD + chunk(`data: ${text}\n\n`).toString('latin1') + LAST_CHUNK);
+};
+
+interface Asked {
+  readonly method: string;
+  readonly text: string;
+  /** What is answered; undefined when only the status is looked at. */
+  readonly body?: string;
+  readonly status: number;
+}
+
+const lengthOf = (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`;
+const head = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n`;
+const proxied = (method: string, path: string, framed: string, body?: string): Asked => ({
+  ...{ method, status: 200, body },
+  text: `${head(method, path)}${credential}${framed}`,
+});
+
+const content = fc.stringMatching(/^[ -~]{0,40}$/);
+const asked: fc.Arbitrary<() => Asked> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: content.map((body) => () => proxied('POST', '/v1/a', lengthOf(body), `/v1/a ${body}`)),
+  },
+  {
+    weight: 2,
+    arbitrary: content.map(
+      (body) => () => proxied('POST', '/v1/stream', lengthOf(body), `data: /v1/stream ${body}\n\n`),
+    ),
+  },
+  { weight: 2, arbitrary: fc.constant(() => proxied('GET', '/v1/b?c=d', '\r\n', '/v1/b?c=d ')) },
+  { weight: 1, arbitrary: fc.constant(() => proxied('HEAD', '/v1/b', '\r\n', '')) },
+  {
+    weight: 1,
+    arbitrary: content.map((body) => () => ({
+      ...{ method: 'POST', status: 401 },
+      text: head('POST', '/v1/a') + lengthOf(body),
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant(() => ({ method: 'GET', status: 200, text: `${head('GET', '/healthz')}\r\n` })),
+  },
+  {
+    weight: 1,
+    arbitrary: content.map(
+      (body) => () =>
+        proxied(
+          ...(['POST', '/v1/a'] as const),
+          `Transfer-Encoding: chunked\r\n\r\n${body && chunk(body).toString('latin1')}${LAST_CHUNK}`,
+          `/v1/a ${body}`,
+        ),
+    ),
+  },
+);
+
+/** Reads the answers to these requests, one after the other, and nothing else. */
+function readAll(requests: readonly Asked[], text: string) {
+  const answers: { status: number; body: string; isComplete: boolean }[] = [];
+  const begin = () => {
+    const next = requests[answers.length];
+    if (next) reader.begin(next.method);
+  };
+  const reader = new AnswerReader({
+    head: ({ status }) => answers.push({ status, body: '', isComplete: false }),
+    data: (data) => (answers.at(-1)!.body += data.toString('latin1')),
+    end: () => {
+      answers.at(-1)!.isComplete = true;
+      begin();
+    },
+  });
+  begin();
+  reader.feed(Buffer.from(text, 'latin1'));
+  return answers;
+}
+
+describe('requests on one connection', () => {
+  it('are answered in their order, whatever they are and however their bytes are cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 6 }), cuts, async (makers, places) => {
+        const requests = makers.map((make) => make());
+        const bytes = Buffer.from(requests.map(({ text }) => text).join(''), 'latin1');
+        const client = await connectRaw(app);
+        for (const piece of splitAt(bytes, places)) {
+          client.socket.write(piece);
+          for (let i = 0; i < 3; i++) await turn();
+        }
+        const answers = await eventually(() => {
+          const all = readAll(requests, client.text());
+          expect(all.filter(({ isComplete }) => isComplete)).toHaveLength(requests.length);
+          return all;
+        });
+        client.socket.destroy();
+        for (const [i, { status, body }] of requests.entries()) {
+          expect(answers[i]).toMatchObject({ status, ...(body === undefined ? {} : { body }) });
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('wait for the answers before them, large ones, too', async () => {
+    const waiting: (() => void)[] = [];
+    upstream.answer = (request) => waiting.push(() => echo(request));
+    const large = 'x'.repeat(300_000);
+    const client = await connectRaw(app, proxied('POST', '/v1/first', lengthOf('1')).text);
+    await eventually(() => expect(waiting).toHaveLength(1));
+    client.socket.write(proxied('POST', '/v1/second', lengthOf(large)).text);
+    client.socket.write(`${head('GET', '/healthz')}\r\n`);
+    for (let i = 0; i < 10; i++) await turn();
+    expect([client.text(), waiting.length]).toEqual(['', 1]);
+    waiting[0]!();
+    await eventually(() => expect(waiting).toHaveLength(2));
+    expect(client.text()).toMatch(/\/v1\/first 1$/);
+    waiting[1]!();
+    await eventually(() => expect(statusesIn(client.text())).toEqual([200, 200, 200]));
+    expect(client.text()).toContain(`/v1/second ${large}HTTP/1.1 200`);
+    client.socket.destroy();
+  });
+
+  it('go on after a refusal when the body that nobody wanted has come', async () => {
+    const client = await connectRaw(app, `${head('POST', '/v1/a')}Content-Length: 200000\r\n\r\n`);
+    await eventually(() => expect(statusesIn(client.text())).toEqual([401]));
+    client.socket.write('x'.repeat(200_000));
+    client.socket.write(proxied('POST', '/v1/a', lengthOf('{}')).text);
+    await eventually(() => expect(client.text()).toMatch(/\/v1\/a \{\}$/));
+    client.socket.destroy();
+  });
+});
+
+describe('a connection', () => {
+  it('is kept between requests for longer than headers may take, and then closed', async () => {
+    const client = await connectRaw(app, proxied('POST', '/v1/a', lengthOf('{}')).text);
+    await once(client.socket, 'data');
+    const answeredAt = performance.now();
+    expect(statusesIn(await client.closed)).toEqual([200]);
+    expect(performance.now() - answeredAt).toBeGreaterThan(KEEP_ALIVE_TIMEOUT_MS - 50);
+  });
+
+  it('tells for how long it is kept', async () => {
+    const client = await connectRaw(app, proxied('POST', '/v1/a', lengthOf('{}')).text);
+    const [answer] = (await once(client.socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(
+      /\r\nDate: \w{3}, .* GMT\r\nConnection: keep-alive\r\nKeep-Alive: timeout=1\r\n/,
+    );
+    client.socket.destroy();
+  });
+
+  it('that the client half closes while it waits ends, as do the request and its record', async () => {
+    upstream.answer = () => undefined;
+    const client = await connectRaw(app, proxied('POST', '/v1/half', lengthOf('{}')).text);
+    await eventually(() => expect(upstream.requests).toHaveLength(1));
+    client.socket.end();
+    expect(await client.closed).toBe('');
+    await eventually(async () => expect(await recorded('/v1/half')).toEqual(LEFT));
+    await eventually(() => expect(upstream.requests[0]!.socket.destroyed).toBe(true));
+  });
+
+  it('that ends within a body starts nothing, and its request is on record', async () => {
+    const client = await connectRaw(
+      app,
+      `${head('POST', '/v1/ended')}${credential}Content-Length: 10\r\n\r\n12345`,
+    );
+    client.socket.end();
+    expect(statusesIn(await client.closed)).toEqual([400]);
+    await eventually(async () => expect(await recorded('/v1/ended')).toEqual(LEFT));
+    expect(upstream.requests).toEqual([]);
+  });
+});
