@@ -75,10 +75,10 @@ export class ProxyMetrics {
 
   /** @param result `ok`, or why the answer was not used, as one of few words */
   attempted(provider: string, result: string): void {
-    const counts = this.attemptsByProvider.get(provider) ?? new Map<string, Count>();
-    this.attemptsByProvider.set(provider, counts);
-    const count = counts.get(result) ?? this.attempts.count({ provider, result });
-    counts.set(result, count);
+    let counts = this.attemptsByProvider.get(provider);
+    if (!counts) this.attemptsByProvider.set(provider, (counts = new Map<string, Count>()));
+    let count = counts.get(result);
+    if (!count) counts.set(result, (count = this.attempts.count({ provider, result })));
     count.value++;
   }
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-const BEARER = /^bearer +(\S+) *$/i;
+const BEARER = /^bearer +\S+ *$/i;
+const SCHEME_LENGTH = 'bearer'.length;
 
 /**
  * The proxy key that a request presents, in the header of OpenAI's clients, of Anthropic's or of Azure's.
@@ -8,8 +9,10 @@ const BEARER = /^bearer +(\S+) *$/i;
  */
 export function presentedKey(headers: IncomingHttpHeaders): string | undefined {
   const { authorization } = headers;
-  const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
-  return bearer ?? single(headers['x-api-key']) ?? single(headers['api-key']);
+  if (authorization !== undefined && BEARER.test(authorization)) {
+    return authorization.slice(SCHEME_LENGTH).trim();
+  }
+  return single(headers['x-api-key']) ?? single(headers['api-key']);
 }
 
 function single(header: string | string[] | undefined): string | undefined {
