@@ -64,8 +64,8 @@ function configuration(
   ];
   return changes.reduce(
     (text, [from, to]) => {
-      if (text.split(from).length !== 2) throw new Error(`the configuration does not have "${from}" once`);
-      return text.replace(from, to);
+      if (!text.includes(from)) throw new Error(`the configuration does not have "${from}"`);
+      return text.replaceAll(from, to);
     },
     configOf(composeFile(), 'nginx'),
   );
