@@ -69,7 +69,6 @@ export class HttpServerAdapter extends ExpressAdapter {
         request.url = withDecodablePath(request.url ?? '/');
         application(request, response);
       }
-      this.connections.began(request, response);
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       if (error.code === 'ECONNRESET') socket.destroy();
@@ -99,6 +98,7 @@ export class HttpServerAdapter extends ExpressAdapter {
       this.refuse(request.socket, 431);
       return true;
     }
+    this.connections.began(request, response);
     if (this.cors.answers(request, response)) return true;
     if (!this.isBelow(request.url ?? '')) return false;
     this.below!.listener(request, response);
@@ -120,10 +120,7 @@ export class HttpServerAdapter extends ExpressAdapter {
       keepAliveTimeoutMs,
       headerLimitBytes,
       accepts: (url) => this.isBelow(url),
-      serve: (request, response) => {
-        this.answers(request, response);
-        this.connections.began(request, response);
-      },
+      serve: (request, response) => void this.answers(request, response),
       handOver: (socket) => serveByNode!.call(server, socket),
       failed: (socket, error) => server.emit('clientError', error, socket),
     };

@@ -135,10 +135,10 @@ it('says that it is not ready, and goes on for as long as balancers need to noti
 
 describe('connections that a balancer keeps', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const post = async () => {
+  const post = async (path = '/me/keys') => {
     const { port } = new URL(service.url);
     const headers = { authorization: `Bearer ${await sessionFor('anna')}`, 'content-length': '0' };
-    const sent = request({ method: 'POST', port, path: '/me/keys', agent, headers }).end();
+    const sent = request({ method: 'POST', port, path, agent, headers }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     await text(response);
     return {
@@ -149,12 +149,15 @@ describe('connections that a balancer keeps', () => {
   };
   afterEach(() => agent.destroy());
 
-  it('are left for it to close: what it sends on them meanwhile is answered', async () => {
+  it.each([
+    ['the API', '/me/keys', 201],
+    ['the proxy', '/v1/chat/completions', 401],
+  ])('are left for it to close: what it asks %s on them meanwhile is answered', async (_, path, status) => {
     await restart({ TRUST_PROXY: '127.0.0.1' });
-    expect(await post()).toEqual({ status: 201, connection: 'keep-alive', reused: false });
+    expect(await post(path)).toEqual({ status, connection: 'keep-alive', reused: false });
     const exit = service.end('SIGTERM');
     await eventually(() => expect(connecting()).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
-    expect(await post()).toEqual({ status: 201, connection: 'close', reused: true });
+    expect(await post(path)).toEqual({ status, connection: 'close', reused: true });
     const answered = performance.now();
     expect(await exit).toEqual({ code: 0, signal: null });
     expect(performance.now() - answered).toBeLessThan(PROMPT_MS);
