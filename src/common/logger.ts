@@ -8,6 +8,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const BUFFER_BYTES = 4_096;
 const FLUSH_INTERVAL_MS = 100;
+/** Names of classes; anything may come in their place. */
+const KNOWN_CONTEXTS = 1_000;
 
 /** The second net: nobody is to log these in the first place. */
 const SECRETS = [
@@ -22,6 +24,7 @@ const SECRETS = [
 export class JsonLogger implements LoggerService {
   private readonly logger: Logger;
   private readonly destination: ReturnType<typeof pino.destination>;
+  private readonly byContext = new Map<string, Logger>();
 
   constructor(level: LogLevel) {
     const options: LoggerOptions = {
@@ -62,15 +65,24 @@ export class JsonLogger implements LoggerService {
 
   /** Nest passes the context (a class name) as the last argument. */
   private write(level: Exclude<LogLevel, 'silent'>, message: unknown, rest: unknown[]): void {
-    const context = rest.length > 0 ? rest.at(-1) : undefined;
+    const context = rest.length > 0 ? String(rest.at(-1)) : undefined;
     const text = rest.length > 1 ? rest[0] : undefined;
-    if (level === 'info' && NEST_START_UP.has(String(context))) level = 'debug';
+    if (level === 'info' && context !== undefined && NEST_START_UP.has(context)) level = 'debug';
+    const logger = this.loggerOf(context);
     if (typeof message === 'object' && message !== null) {
-      this.logger[level]({ context, ...message }, typeof text === 'string' ? text : undefined);
-    } else {
-      this.logger[level]({ context }, String(message));
-    }
+      logger[level](message, typeof text === 'string' ? text : undefined);
+    } else logger[level](String(message));
     if (URGENT.has(level)) this.destination.flush();
+  }
+
+  /** One for each context, so that a line need not be put together of two objects. */
+  private loggerOf(context: string | undefined): Logger {
+    if (context === undefined) return this.logger;
+    const known = this.byContext.get(context);
+    if (known) return known;
+    const logger = this.logger.child({ context });
+    if (this.byContext.size < KNOWN_CONTEXTS) this.byContext.set(context, logger);
+    return logger;
   }
 }
 
