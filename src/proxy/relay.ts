@@ -1,4 +1,5 @@
 import type { HttpResponse } from '../common/http-exchange.js';
+import { STRING_LIMIT_BYTES } from '../common/string-limit.js';
 import { AnswerBlocks } from './answer-blocks.js';
 import type { AnswerHead } from './answer-head.js';
 import { isEventStream } from './attempt.js';
@@ -24,9 +25,6 @@ export interface RelayEvents {
   /** The rest of the answer is missing. `deliver` tells the client. */
   interrupted(deliver: () => void): void;
 }
-
-/** Up to here, a string costs less to keep and to write than a buffer; in Latin-1, every byte is a character. */
-const STRING_LIMIT_BYTES = 16_384;
 
 const NOTHING_METERED: Meter = Object.freeze(new NoMeter());
 

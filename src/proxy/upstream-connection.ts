@@ -1,9 +1,10 @@
 import type { OnReadOpts, Socket } from 'node:net';
+import { writeAtEndOfTurn } from '../common/end-of-turn.js';
+import type { Writer } from '../common/end-of-turn.js';
+import { STRING_LIMIT_BYTES } from '../common/string-limit.js';
 import type { AnswerHead } from './answer-head.js';
 import { AnswerReader } from './answer-reader.js';
 import type { AnswerSink } from './answer-reader.js';
-import { writeAtEndOfTurn } from '../common/end-of-turn.js';
-import type { Writer } from '../common/end-of-turn.js';
 
 /** A request as it goes over the wire. */
 export interface WireRequest {
@@ -23,9 +24,6 @@ export interface AnswerListener extends AnswerSink {
   /** @param stale whether the connection was a used one that ended before a byte of this answer came */
   failed(kind: FailureKind, stale: boolean): void;
 }
-
-/** Up to here, one string costs less to write than two buffers; in Latin-1, every byte is a character. */
-const JOINED_LIMIT_BYTES = 16_384;
 
 const READ_BYTES = 65_536;
 const connections = new WeakMap<Socket, UpstreamConnection>();
@@ -94,7 +92,7 @@ export class UpstreamConnection implements Writer {
     if (!request || this.socket.destroyed) return;
     const { head, body } = request;
     if (body.length === 0) this.socket.write(head, 'latin1');
-    else if (body.length <= JOINED_LIMIT_BYTES) this.socket.write(head + body.toString('latin1'), 'latin1');
+    else if (body.length <= STRING_LIMIT_BYTES) this.socket.write(head + body.toString('latin1'), 'latin1');
     else {
       this.socket.cork();
       this.socket.write(head, 'latin1');

@@ -3,12 +3,11 @@ import type { Socket } from 'node:net';
 import { writeAtEndOfTurn } from '../end-of-turn.js';
 import type { Writer } from '../end-of-turn.js';
 import type { HttpResponse } from '../http-exchange.js';
+import { STRING_LIMIT_BYTES } from '../string-limit.js';
 import { httpDate } from './http-date.js';
 import { Listeners } from './listeners.js';
 import type { PlainRequest } from './plain-request.js';
 
-/** Up to here, one string costs less to write than two buffers; in Latin-1, every byte is a character. */
-const JOINED_LIMIT_BYTES = 16_384;
 const LAST_CHUNK = '0\r\n\r\n';
 
 /** Who is told of a response's end. */
@@ -155,7 +154,7 @@ export class PlainResponse extends Listeners implements HttpResponse, Writer {
     if (!this.hasBody || chunk.length === 0) return;
     if (typeof chunk === 'string') {
       this.addText(encoding === 'latin1' ? chunk : Buffer.from(chunk).toString('latin1'));
-    } else if (chunk.length <= JOINED_LIMIT_BYTES) this.addText(chunk.toString('latin1'));
+    } else if (chunk.length <= STRING_LIMIT_BYTES) this.addText(chunk.toString('latin1'));
     else this.addBytes(chunk);
   }
 
