@@ -16,6 +16,9 @@ const OWNER_PROGRAM = 'test/support/embedded-postgres-owner.mjs';
 
 const KEEP = 'DROP TABLE IF EXISTS kept; CREATE TABLE kept AS SELECT 42 AS answer';
 
+/** The connection that holds the owner's lock. */
+const HOLDERS = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted`;
+
 interface Owner {
   readonly child: ChildProcessWithoutNullStreams;
   readonly output: Promise<string>;
@@ -178,7 +181,8 @@ describe('the embedded PostgreSQL', () => {
         process.kill(pid, signal);
         await eventually(async () => expect(await postmasterPid()).not.toBe(pid));
         expect(await eventually(() => query(url, 'SELECT answer FROM kept'))).toEqual([{ answer: 42 }]);
-        await eventually(() => expect(start()).rejects.toThrow(`(process ${process.pid})`));
+        await eventually(async () => expect(await query(url, HOLDERS)).toHaveLength(1)); // or the start would win
+        await expect(start()).rejects.toThrow(`(process ${process.pid})`);
       },
     );
 
@@ -194,11 +198,10 @@ describe('the embedded PostgreSQL', () => {
 
   it('takes its lock again when it loses the connection that holds it', async () => {
     const { url } = await start();
-    const holders = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted`;
-    const [before] = await query(url, holders);
+    const [before] = await query(url, HOLDERS);
     await query(url, `SELECT pg_terminate_backend(${before!.pid as number})`);
     await eventually(async () => {
-      const [after] = await query(url, holders);
+      const [after] = await query(url, HOLDERS);
       expect(after?.pid).toEqual(expect.any(Number));
       expect(after?.pid).not.toBe(before!.pid);
     });
