@@ -86,17 +86,17 @@ export class StreamMeter implements Meter {
 
   private observe(lines: Buffer, passed: Buffer): Buffer {
     this.isSkipping = false;
-    if (this.contentAt === undefined || mentionsUsage(lines)) {
-      for (const line of splitLines(lines)) this.readLine(line);
-    }
+    if (this.contentAt === undefined || mentionsUsage(lines)) this.readLines(lines);
     return passed;
   }
 
   private filter(lines: Buffer): Buffer {
     this.isSkipping = false;
-    if (this.contentAt !== undefined && !this.dropsEmptyLine && !mentionsUsage(lines)) return lines;
-    const kept = splitLines(lines).filter((line) => !this.drops(line));
-    return Buffer.concat(kept);
+    if (this.dropsEmptyLine || mentionsUsage(lines)) {
+      return Buffer.concat(splitLines(lines).filter((line) => !this.drops(line)));
+    }
+    if (this.contentAt === undefined) this.readLines(lines);
+    return lines;
   }
 
   private drops(line: Buffer): boolean {
@@ -107,6 +107,10 @@ export class StreamMeter implements Meter {
     const isUsageOnly = this.readLine(line)?.isUsageOnly === true;
     this.dropsEmptyLine = isUsageOnly;
     return isUsageOnly;
+  }
+
+  private readLines(lines: Buffer): void {
+    for (const line of splitLines(lines)) this.readLine(line);
   }
 
   private readLine(line: Buffer): EventReading | undefined {
