@@ -1,5 +1,5 @@
 import type { OnReadOpts, Socket } from 'node:net';
-import { writeAtEndOfTurn } from '../common/end-of-turn.js';
+import { endOfRead, writeAtEndOfTurn } from '../common/end-of-turn.js';
 import type { Writer } from '../common/end-of-turn.js';
 import { STRING_LIMIT_BYTES } from '../common/string-limit.js';
 import type { AnswerHead } from './answer-head.js';
@@ -127,6 +127,7 @@ export class UpstreamConnection implements Writer {
     }
     if (this.listener) this.listener.settled();
     else this.release(); // not before all bytes were read: there must be none behind the answer
+    endOfRead();
   }
 
   private onHead(head: AnswerHead): void {

@@ -1,4 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { writeAtEndOfTurn } from '../common/end-of-turn.js';
+import type { Writer } from '../common/end-of-turn.js';
 import { UsageJournal } from './journal/usage-journal.js';
 import { recordLine } from './record-line.js';
 import type { UsageRecord } from './usage-record.js';
@@ -6,7 +8,7 @@ import { UsageWriter } from './usage-writer.js';
 
 /** Takes what requests have used, off their path: one write to the journal for all that end in one turn. */
 @Injectable()
-export class UsageRecorder {
+export class UsageRecorder implements Writer {
   private readonly logger = new Logger(UsageRecorder.name);
   private lines = '';
   private callbacks: (() => void)[] = [];
@@ -22,18 +24,19 @@ export class UsageRecorder {
    * killed. Never throws.
    */
   record(record: UsageRecord, recorded: () => void): void {
-    if (this.callbacks.length === 0) setImmediate(() => this.flush());
+    if (this.callbacks.length === 0) writeAtEndOfTurn(this);
     this.callbacks.push(recorded);
     this.lines += recordLine(record);
   }
 
-  private flush(): void {
+  /** @internal */
+  writeNow(): void {
     const { lines, callbacks } = this;
     this.lines = '';
     this.callbacks = [];
     this.journal.append(lines);
-    this.writer.wake();
     for (const recorded of callbacks) this.call(recorded);
+    this.writer.wake(); // afterwards: clients wait for nothing but the journal
   }
 
   private call(recorded: () => void): void {

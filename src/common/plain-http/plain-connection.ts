@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { endOfRead } from '../end-of-turn.js';
 import { readPlainHead } from './plain-head.js';
 import { PlainRequest } from './plain-request.js';
 import { PlainResponse } from './plain-response.js';
@@ -43,7 +44,7 @@ export class PlainConnection implements ResponseEvents {
     private readonly left: () => void,
   ) {
     this.listeners = [
-      ['data', (bytes) => this.onData(bytes)],
+      ['data', (bytes) => this.onRead(bytes)],
       ['end', () => this.onEnd()],
       ['drain', () => this.response?.drained()],
       ['error', nothing], // it is closed
@@ -67,6 +68,11 @@ export class PlainConnection implements ResponseEvents {
   finished(): void {
     if (this.request!.complete) this.becomeIdle();
     else this.request!.once('close', () => this.becomeIdle()).resume();
+  }
+
+  private onRead(bytes: Buffer): void {
+    this.onData(bytes);
+    endOfRead();
   }
 
   private onData(bytes: Buffer): void {
