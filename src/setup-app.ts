@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
+import { pollBusilyFor } from './common/busy-poll.js';
 import { HttpServerAdapter } from './common/http-server.js';
 import { JsonLogger } from './common/logger.js';
 import { securityHeaders } from './common/security-headers.js';
@@ -16,6 +17,7 @@ export async function setupApp(settings: Settings, databaseUrl: string): Promise
     new HttpServerAdapter(settings),
     { bodyParser: false, logger: new JsonLogger(settings.logLevel), abortOnError: false },
   );
+  pollBusilyFor(settings.busyPollMs);
   app.disable('x-powered-by');
   app.set('trust proxy', [...settings.trustProxy]);
   app.use(observeRequests(app.get(Metrics)), securityHeaders(settings.publicUrl));

@@ -43,7 +43,7 @@ export async function openLab(): Promise<Lab> {
     const gateways = {
       nginx: keep(await startGateway(workspace, mocks)),
       portkey: keep(await startPortkey(mocks, GATEWAY_CORE)),
-      mintkeep: keep(await startMintkeep(workspace, mocks, GATEWAY_CORE)),
+      mintkeep: keep(await startMintkeep(workspace, mocks, { core: GATEWAY_CORE })),
     };
     return { workspace, mocks, direct: await directRoutes(mocks), gateways, dispose };
   } catch (error) {

@@ -34,7 +34,7 @@ const SETTLING_SHARE = 0.1;
  * gateway notices that its client is slow, so most streams are slow themselves; some bring more than any kernel takes.
  */
 export async function measureMemory(lab: Lab, { minutes }: Options): Promise<Figures> {
-  const child = await startService(lab.workspace, GATEWAY_CORE); // what others have grown in is not for measuring
+  const child = await startService(lab.workspace, { core: GATEWAY_CORE }); // what others have grown in is not for measuring
   try {
     return await watch(child, await routeTo(child.port, lab.mocks.ports.streams, 'memory'), minutes);
   } finally {

@@ -5,16 +5,29 @@ import { routesBy } from './gateway.js';
 import type { Gateway, Route } from './gateway.js';
 import type { Mocks } from './mocks.js';
 
-export function startService(workspace: Workspace, core: number, port?: number): Promise<PinnedChild> {
+export interface ServiceOptions {
+  readonly core: number;
+  readonly port?: number;
+  /** Beside those of the benchmark. */
+  readonly settings?: NodeJS.ProcessEnv;
+}
+
+export function startService(workspace: Workspace, options: ServiceOptions): Promise<PinnedChild> {
+  const { core, port, settings } = options;
   const unlimited = { UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_STREAMS_PER_KEY: '0' };
-  const env = { ...serviceSettings(workspace), ...unlimited };
+  const env = { ...serviceSettings(workspace), ...unlimited, ...settings };
   return PinnedChild.startNode({ args: ['dist/main.js'], env, core, port });
 }
 
-/** The service as it is built, with a key for each mock upstream. */
-export async function startMintkeep(workspace: Workspace, { ports }: Mocks, core: number): Promise<Gateway> {
-  const child = await startService(workspace, core);
-  return { child, routes: await routesBy((mock) => routeTo(child.port, ports[mock], mock)) };
+/** The service as it is built, with a user and a key for each mock upstream. */
+export async function startMintkeep(
+  workspace: Workspace,
+  { ports }: Mocks,
+  options: ServiceOptions,
+): Promise<Gateway> {
+  const child = await startService(workspace, options);
+  const routes = await routesBy((mock) => routeTo(child.port, ports[mock], `${mock}-${child.port}`));
+  return { child, routes };
 }
 
 /** Through the pool of a user that has one upstream, by a key of that user. */

@@ -25,7 +25,7 @@ export async function measureRecords(lab: Lab, { requests }: Options): Promise<F
   const workspace = await createWorkspace();
   const proxy = await startTcpProxy(Number(new URL(workspace.databaseUrl).port));
   const proxied = { ...workspace, databaseUrl: withPort(workspace.databaseUrl, proxy.port) };
-  const first = await startService(proxied, GATEWAY_CORE);
+  const first = await startService(proxied, { core: GATEWAY_CORE });
   let service = first;
   try {
     const route = await routeTo(first.port, lab.mocks.ports.plain, 'records');
@@ -62,7 +62,7 @@ function withPort(url: string, port: number): string {
 async function startUntilItStays(workspace: Workspace, port: number): Promise<PinnedChild> {
   for (;;) {
     try {
-      return await startService(workspace, GATEWAY_CORE, port);
+      return await startService(workspace, { core: GATEWAY_CORE, port });
     } catch {
       await delay(RESTART_EVERY_MS);
     }

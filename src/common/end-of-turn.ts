@@ -1,3 +1,5 @@
+import { stayAwake } from './busy-poll.js';
+
 /** Who has something to write. */
 export interface Writer {
   writeNow(): void;
@@ -22,6 +24,7 @@ export function writeAtEndOfTurn(writer: Writer): void {
  * had but one, waits for no others: in a process with little to do the rest of a turn takes as long as all else.
  */
 export function endOfRead(): void {
+  stayAwake();
   if (inThisTurn === 1 && inLastTurn <= 1) writeAll();
 }
 

@@ -74,6 +74,7 @@ function parseOperations(env: Environment) {
     adminToken: env.text('ADMIN_TOKEN'),
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     shutdownDelayMs: env.integer('SHUTDOWN_DELAY_MS', 0, 0, 300_000),
+    busyPollMs: env.integer('BUSY_POLL_MS', 0, 0, 10_000),
     deviceCodesPerMinute: env.integer('DEVICE_CODES_PER_MINUTE', 60, 1, 1_000_000),
     keyGraceSeconds: env.integer('KEY_GRACE_SECONDS', 60, 0, 86_400),
     usageRetentionMonths: env.has('USAGE_RETENTION_MONTHS')

@@ -55,6 +55,8 @@ export abstract class Settings {
   abstract readonly logLevel: LogLevel;
   /** For how long a stopping replica says that it is not ready, and goes on accepting requests. */
   abstract readonly shutdownDelayMs: number;
+  /** For how long a replica at the proxy does not sleep after something came; 0: it sleeps at once. */
+  abstract readonly busyPollMs: number;
   abstract readonly upstreamPrivateNetworks: 'allow' | 'deny';
   abstract readonly deviceCodesPerMinute: number;
   abstract readonly keyGraceSeconds: number;
