@@ -18,6 +18,11 @@ export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
+/** The beginning of a text, with replacement characters for what PostgreSQL cannot store. */
+export function storableText(text: string, limit: number): string {
+  return text.slice(0, limit).toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
 /** Length as people count: code points, not UTF-16 units. */
 export function codePoints(text: string): number {
   let count = 0;

@@ -1,5 +1,5 @@
-import type { HttpResponse } from '../common/http-exchange.js';
 import { Injectable } from '@nestjs/common';
+import type { HttpResponse } from '../common/http-exchange.js';
 import { Settings } from '../config/settings.js';
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
-import type { HttpResponse } from '../common/http-exchange.js';
 import { Injectable } from '@nestjs/common';
+import type { HttpResponse } from '../common/http-exchange.js';
 import { Attempt } from './attempt.js';
 import type { AnswerHead } from './answer-head.js';
 import { mergedModels, modelsIn } from './models.js';

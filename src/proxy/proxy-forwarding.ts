@@ -1,5 +1,5 @@
-import type { HttpRequest, HttpResponse } from '../common/http-exchange.js';
 import { Injectable } from '@nestjs/common';
+import type { HttpRequest, HttpResponse } from '../common/http-exchange.js';
 import { Settings } from '../config/settings.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
 import type { PoolUpstream } from '../upstreams/upstreams.service.js';

@@ -1,5 +1,5 @@
-import type { HttpRequest, HttpResponse } from '../common/http-exchange.js';
 import { Injectable, Logger } from '@nestjs/common';
+import type { HttpRequest, HttpResponse } from '../common/http-exchange.js';
 import { requestIdFor } from '../common/request-id.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';

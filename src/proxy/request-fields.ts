@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { storableText } from '../common/text.js';
 import { readObject } from './json-members.js';
 import { EMPTY } from './meter.js';
 import type { MemberSpan, ObjectText } from './json-members.js';
@@ -40,15 +41,10 @@ function modelIn(body: Buffer, span: MemberSpan | undefined): string | null {
   if (PLAIN_STRING.test(text)) return text.slice(1, Math.min(text.length - 1, MODEL_LIMIT + 1));
   try {
     const value: unknown = JSON.parse(body.toString('utf8', span.start, span.end));
-    return typeof value === 'string' ? storable(value) : null;
+    return typeof value === 'string' ? storableText(value, MODEL_LIMIT) : null;
   } catch {
     return null;
   }
-}
-
-/** As PostgreSQL can hold it. */
-function storable(text: string): string {
-  return text.slice(0, MODEL_LIMIT).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 function isTrue(body: Buffer, span: MemberSpan | undefined): boolean {

@@ -1,3 +1,4 @@
+import { storableText } from '../common/text.js';
 import { COLUMN_NAMES, FREE_TEXTS, TOKENS } from './record-columns.js';
 import { NULL, textField } from './record-line.js';
 
@@ -20,7 +21,7 @@ export function repaired(line: Buffer): string | undefined {
 function repairedField(column: string, field: string): string {
   if (field === NULL) return field;
   if (TOKENS.includes(column)) return isCount(field) ? field : NULL;
-  return FREE_TEXTS.includes(column) ? textField(storable(unescaped(field))) : field;
+  return FREE_TEXTS.includes(column) ? textField(storableText(unescaped(field), MAX_LENGTH)) : field;
 }
 
 function isCount(field: string): boolean {
@@ -30,8 +31,4 @@ function isCount(field: string): boolean {
 /** @throws SyntaxError when it holds a backslash, but not as JSON does */
 function unescaped(field: string): string {
   return field.includes('\\') ? (JSON.parse(`"${field}"`) as string) : field;
-}
-
-function storable(text: string): string {
-  return text.slice(0, MAX_LENGTH).toWellFormed().replaceAll('\0', '\uFFFD');
 }
