@@ -43,9 +43,8 @@ function readChunk(chunk: ProviderUsage, choices: readonly unknown[]): EventRead
 function hasContent(choice: unknown): boolean {
   const { delta, text } = asObject(choice) ?? {};
   if (isString(text)) return true;
-  const { role: _role, ...content } = asObject(delta) ?? {};
-  return Object.values(content).some(
-    (value) => isString(value) || (typeof value === 'object' && value !== null),
+  return Object.entries(asObject(delta) ?? {}).some(
+    ([name, value]) => name !== 'role' && (isString(value) || (typeof value === 'object' && value !== null)),
   );
 }
 
