@@ -45,7 +45,7 @@ interface Traffic {
 
 const WARM_UP_SECONDS = 15;
 
-/** Latency that each gateway adds at a rate that none finds hard. */
+/** Latency that each gateway adds at a rate that all of them can take. */
 export async function measureLatency(lab: Lab, options: Options): Promise<Figures> {
   const traffic: Traffic = {
     ...{ mock: 'plain', model: 'plain', perSecond: 500, warmUpPerSecond: 500 },

@@ -48,6 +48,11 @@ export class Connection {
     return new Connection(socket);
   }
 
+  /** Whether the server has not closed it. */
+  get isOpen(): boolean {
+    return !this.socket.destroyed;
+  }
+
   /** @throws Error when the connection breaks, or nothing comes for 30 s */
   send(request: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {

@@ -17,7 +17,7 @@ export async function runOpenLoop({ port, request, perSecond, seconds }: OpenLoo
   const idle: Connection[] = [];
   const answers: Promise<Answer>[] = [];
   const send = async (): Promise<Answer> => {
-    const connection = idle.pop() ?? (await Connection.open(port));
+    const connection = takeOpen(idle) ?? (await Connection.open(port));
     const answer = await connection.send(request);
     idle.push(connection);
     if (answer.status !== 200) throw new Error(`an answer with status ${answer.status}`);
@@ -35,5 +35,13 @@ export async function runOpenLoop({ port, request, perSecond, seconds }: OpenLoo
     return await Promise.all(answers);
   } finally {
     for (const connection of idle) connection.close();
+  }
+}
+
+/** Those that many requests at once have left may be closed by now. */
+function takeOpen(idle: Connection[]): Connection | undefined {
+  for (;;) {
+    const connection = idle.pop();
+    if (!connection || connection.isOpen) return connection;
   }
 }
