@@ -5,10 +5,14 @@ export interface Writer {
   writeNow(): void;
 }
 
+/** Who has had nothing to write for this long was asleep, or might have been. */
+const QUIET_MS = 0.1;
+
 let writers: Writer[] = [];
-/** How many there were in this turn of the event loop, and in the last one that had any. */
+/** How many there were in this turn of the event loop. */
 let inThisTurn = 0;
-let inLastTurn = 0;
+/** As `performance.now()` has it. */
+let lastTurnEndedAt = 0;
 
 /**
  * Lets all write at the end of this turn of the event loop, one right behind the other: what is at the other end
@@ -20,18 +24,18 @@ export function writeAtEndOfTurn(writer: Writer): void {
 }
 
 /**
- * All that was read of a connection is dealt with. The only one that has something to write, after a turn that also
- * had but one, waits for no others: in a process with little to do the rest of a turn takes as long as all else.
+ * All that was read of a connection is dealt with. The first that has something to write after a while of silence
+ * waits for no others: in a process with little to do the rest of a turn takes as long as all else.
  */
 export function endOfRead(): void {
   stayAwake();
-  if (inThisTurn === 1 && inLastTurn <= 1) writeAll();
+  if (inThisTurn === 1 && performance.now() - lastTurnEndedAt > QUIET_MS) writeAll();
 }
 
 function endTurn(): void {
-  inLastTurn = inThisTurn;
   inThisTurn = 0;
   writeAll();
+  lastTurnEndedAt = performance.now();
 }
 
 function writeAll(): void {
