@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import type { AnswerHead } from './answer-head.js';
 import { Attempt } from './attempt.js';
 import type { AnswerTaker } from './attempt.js';
@@ -10,16 +15,21 @@ const STREAM: AnswerHead = {
 };
 
 /** An attempt whose answer is told by hand, and whether its connection is paused. */
-function startAttempt(taker: Partial<AnswerTaker>) {
+function startAttempt(taker: Partial<AnswerTaker>, idleMs = 1_000) {
+  const nothing = () => undefined;
   const transfer = { isPaused: false, pause: () => (transfer.isPaused = true) };
   const connections = {
-    send: () => ({ ...transfer, pause: transfer.pause, resume: () => (transfer.isPaused = false) }),
+    send: () => ({
+      ...transfer,
+      pause: transfer.pause,
+      resume: () => (transfer.isPaused = false),
+      cancel: nothing,
+    }),
   };
-  const nothing = () => undefined;
   const attempt = new Attempt(
     {} as Target,
     { method: 'POST', head: '', body: Buffer.alloc(0) },
-    { firstByteMs: 1_000, idleMs: 1_000 },
+    { firstByteMs: 1_000, idleMs },
     connections as unknown as UpstreamConnections,
     {
       accepted: () =>
@@ -47,4 +57,35 @@ it('stays paused when the taker has enough with what was held for it', () => {
   attempt.resume();
   expect(transfer.isPaused).toBe(false);
   attempt.end();
+});
+
+/** Both ends of a connection. */
+async function openConnection(): Promise<[Socket, Socket]> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const near = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [far] = (await once(server, 'connection')) as [Socket];
+  server.close();
+  return [near, far];
+}
+
+it('does not take for silence what came while the process was held up', async () => {
+  const cut = jest.fn();
+  const { attempt } = startAttempt({ cut }, 50);
+  const [near, far] = await openConnection();
+  near.on('data', (chunk: Buffer) => {
+    attempt.data(chunk);
+    attempt.settled();
+  });
+  for (let i = 0; i < 3; i++) {
+    const told = once(near, 'data');
+    far.write('data: {"choices":[]}\n\n');
+    for (const until = performance.now() + 100; performance.now() < until;);
+    await told;
+    await nextTurn();
+  }
+  expect(cut).not.toHaveBeenCalled();
+  attempt.end();
+  near.destroy();
+  far.destroy();
 });

@@ -152,7 +152,15 @@ export class Attempt implements AnswerListener {
     } else this.breakOff(kind);
   }
 
+  /** What came while the process was held up is there to be read, and is no silence. */
   private timedOut(): void {
+    const { timer } = this;
+    setImmediate(() => {
+      if (this.timer === timer && !this.isOver()) this.judgeSilence();
+    });
+  }
+
+  private judgeSilence(): void {
     if (this.isPaused) return this.waitFor(this.deadlines.idleMs); // the silence is ours
     // Not put off each time that something comes: that would cost more than all else that is done for a chunk.
     const leftMs = this.isIdleTimer ? this.heardAt + this.deadlines.idleMs - performance.now() : 0;
