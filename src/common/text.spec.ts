@@ -1,4 +1,4 @@
-import { codePoints, emailKey, isStorableText, trimUnicode } from './text.js';
+import { codePoints, emailKey, isStorableText, storableText, trimUnicode } from './text.js';
 
 it.each([
   ['', ''],
@@ -21,6 +21,11 @@ it.each([
   ['\ud800', false],
   ['a\udc00b', false],
 ])('%j can be stored: %j', (text, storable) => expect(isStorableText(text)).toBe(storable));
+
+it('makes storable what is not, and no longer than it may be', () => {
+  expect(storableText('a\0b\ud800c', 4)).toBe('a\ufffdb\ufffd');
+  expect(isStorableText(storableText('😀', 1))).toBe(true);
+});
 
 it('counts what people count', () => {
   expect(codePoints('é😀x')).toBe(3);
