@@ -18,15 +18,19 @@ beforeAll(async () => {
   await once(server, 'listening');
   read = async (bytes) => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const done = new AbortController();
     const result = Promise.race([
-      once(server, 'request').then(async ([request]: IncomingMessage[]) => ({
+      once(server, 'request', done).then(async ([request]: IncomingMessage[]) => ({
         request: request!,
         body: await buffer(request!),
       })),
-      once(server, 'clientError').then(() => undefined),
+      once(server, 'clientError', done).then(() => undefined),
     ]);
     socket.on('error', () => undefined).write(bytes);
-    return result.finally(() => socket.destroy());
+    return result.finally(() => {
+      socket.destroy();
+      done.abort();
+    });
   };
 });
 afterAll(() => {
@@ -126,6 +130,7 @@ it.each([
   ],
   ['with two lengths', `POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n${REST}`],
   ['with a length that is none', `POST / HTTP/1.1\r\nContent-Length: +1\r\n${REST}`],
+  ['with a tab', `POST / HTTP/1.1\r\nContent-Length: 1\t\r\n${REST}`],
   ['with a length in a list', `POST / HTTP/1.1\r\nContent-Length: 1, 1\r\n${REST}`],
   ['that waits to be continued', `POST / HTTP/1.1\r\nExpect: 100-continue\r\n${REST}`],
   ['that ends its connection', `GET / HTTP/1.1\r\nConnection: close\r\n${REST}`],

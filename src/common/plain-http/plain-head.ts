@@ -24,8 +24,8 @@ const NOT_PLAIN = new Set(['transfer-encoding', 'upgrade', 'expect', 'trailer'])
 
 /**
  * Reads the head of a request that leaves nothing to be decided: all of the head is here, in HTTP/1.1 with one
- * `Host`, every header once and by the letter of RFC 9112, a body of a known length or none, and a connection that
- * is to be kept.
+ * `Host`, every header once, by the letter of RFC 9112 and without tabs, a body of a known length or none, and a
+ * connection that is to be kept.
  * @param bytes of the connection, from the beginning of the request
  * @param limitBytes of the head
  * @returns undefined for any other request, whether it is well-formed or not
@@ -34,6 +34,7 @@ export function readPlainHead(bytes: Buffer, limitBytes: number): PlainHead | un
   const end = bytes.indexOf(CRLF_CRLF);
   if (end < 0 || end > limitBytes) return undefined;
   const text = bytes.toString('latin1', 0, end);
+  if (text.includes('\t')) return undefined; // a blank, but not everywhere for everybody
   const lineEnd = endOfLine(text, 0);
   const line = text.slice(0, lineEnd);
   if (!REQUEST_LINE.test(line)) return undefined;
