@@ -43,6 +43,9 @@ interface Traffic {
   readonly value: (answer: Answer) => number;
 }
 
+/** A gateway that has only just started may not be able to take more. */
+const FIRST_PER_SECOND = 100;
+const FIRST_SECONDS = 3;
 const WARM_UP_SECONDS = 15;
 
 /** Latency that each gateway adds at a rate that all of them can take. */
@@ -92,7 +95,10 @@ async function time(lab: Lab, traffic: Traffic, { rounds, seconds }: Options): P
     }
   };
   try {
-    for (const who of WHO) await load(who, traffic.warmUpPerSecond, WARM_UP_SECONDS);
+    for (const who of WHO) {
+      await load(who, FIRST_PER_SECOND, FIRST_SECONDS);
+      await load(who, traffic.warmUpPerSecond, WARM_UP_SECONDS);
+    }
     return await takeTurns(rounds, WHO, async (who) => {
       const cpuSeconds = () => (who === 'direct' ? 0 : gateways[who].child.cpuSeconds());
       const before = cpuSeconds();
