@@ -1,49 +1,43 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { endOfRead, writeAtEndOfTurn } from './end-of-turn.js';
+import { writeSoon } from './end-of-turn.js';
 
 let written: string[] = [];
 
-function writeLater(...names: string[]): void {
-  for (const name of names) writeAtEndOfTurn({ writeNow: () => written.push(name) });
+function write(...names: string[]): void {
+  for (const name of names) writeSoon({ writeNow: () => written.push(name) });
 }
 
 beforeEach(async () => {
+  await nextTurn();
   written = [];
   await delay(5);
 });
 
-it('writes at the end of the turn, in order', async () => {
-  writeLater('a', 'b');
-  expect(written).toEqual([]);
-  await nextTurn();
-  expect(written).toEqual(['a', 'b']);
-});
-
-it('writes at once when the first read after a while is dealt with', async () => {
-  writeLater('a');
-  endOfRead();
-  expect(written).toEqual(['a']);
-  await nextTurn();
-  expect(written).toEqual(['a']);
-});
-
-it('waits for the others when there are several', async () => {
-  writeLater('a');
-  endOfRead();
-  writeLater('b');
-  endOfRead();
-  expect(written).toEqual(['a']);
-  writeLater('c');
-  endOfRead();
+it('writes the first after a while at once, and all others at the end of the turn, in order', async () => {
+  write('a', 'b', 'c');
   expect(written).toEqual(['a']);
   await nextTurn();
   expect(written).toEqual(['a', 'b', 'c']);
 });
 
-it.each(['at once', 'at the end of the turn'])('writes what a write leads to, %s', async (when) => {
-  writeAtEndOfTurn({ writeNow: () => writeLater('behind it') });
-  if (when === 'at once') endOfRead();
-  await nextTurn();
-  await nextTurn();
-  expect(written).toEqual(['behind it']);
+it('writes all at the end of a turn right behind another one', async () => {
+  let before: string[] = [];
+  write('a');
+  setImmediate(() => {
+    write('b', 'c');
+    before = [...written];
+  });
+  await delay(5);
+  expect(before).toEqual(['a']);
+  expect(written).toEqual(['a', 'b', 'c']);
+});
+
+it.each([
+  ['at once', []],
+  ['at the end of the turn', ['a', 'b']],
+])('writes what a write leads to, %s', async (_, others) => {
+  write(...others);
+  writeSoon({ writeNow: () => write('behind it') });
+  await delay(5);
+  expect(written).toEqual([...others, 'behind it']);
 });

@@ -1,5 +1,3 @@
-import { stayAwake } from './busy-poll.js';
-
 /** Who has something to write. */
 export interface Writer {
   writeNow(): void;
@@ -17,29 +15,22 @@ let lastTurnEndedAt = 0;
 /**
  * Lets all write at the end of this turn of the event loop, one right behind the other: what is at the other end
  * wakes up once for all of them, and to wake it is the dearest part of a write.
+ *
+ * The first that has something to write after a while of silence waits for no others, and writes before this returns:
+ * in a process with little to do the rest of a turn takes as long as all else.
  */
-export function writeAtEndOfTurn(writer: Writer): void {
-  if (inThisTurn++ === 0) setImmediate(endTurn);
+export function writeSoon(writer: Writer): void {
+  if (inThisTurn++ === 0) {
+    setImmediate(endTurn);
+    if (performance.now() - lastTurnEndedAt > QUIET_MS) return writer.writeNow();
+  }
   writers.push(writer);
-}
-
-/**
- * All that was read of a connection is dealt with. The first that has something to write after a while of silence
- * waits for no others: in a process with little to do the rest of a turn takes as long as all else.
- */
-export function endOfRead(): void {
-  stayAwake();
-  if (inThisTurn === 1 && performance.now() - lastTurnEndedAt > QUIET_MS) writeAll();
 }
 
 function endTurn(): void {
   inThisTurn = 0;
-  writeAll();
-  lastTurnEndedAt = performance.now();
-}
-
-function writeAll(): void {
   const all = writers;
   writers = [];
   for (const writer of all) writer.writeNow();
+  lastTurnEndedAt = performance.now();
 }

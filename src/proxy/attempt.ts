@@ -73,8 +73,8 @@ export class Attempt implements AnswerListener {
   ) {}
 
   start(): void {
-    this.waitFor(this.deadlines.firstByteMs);
     this.transfer = this.connections.send(this.target.origin, this.request, this, this.isFresh);
+    this.waitFor(this.deadlines.firstByteMs);
   }
 
   /** Passes the answer on: what has come of it, and what comes. */
@@ -110,7 +110,6 @@ export class Attempt implements AnswerListener {
   }
 
   head(head: AnswerHead): void {
-    clearTimeout(this.timer);
     this.status = head.status;
     this.answer = head;
     this.state = 'undecided';
@@ -129,19 +128,20 @@ export class Attempt implements AnswerListener {
   settled(): void {
     if (this.state === 'undecided') this.judge();
     this.heardAt = performance.now();
-    if (!this.isIdleTimer && this.state !== 'waiting') {
+    if (!this.isIdleTimer && this.state !== 'waiting' && !this.isOver()) {
       this.isIdleTimer = true;
+      clearTimeout(this.timer);
       this.waitFor(this.deadlines.idleMs);
     }
     this.taker?.settled();
   }
 
   end(): void {
-    clearTimeout(this.timer);
     if (this.state === 'undecided') this.judge();
     if (this.state === 'undecided') this.accept();
     this.state = 'ended';
     this.taker?.end();
+    clearTimeout(this.timer); // the client is not to wait for it
   }
 
   failed(kind: FailureKind, stale: boolean): void {

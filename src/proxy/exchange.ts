@@ -48,6 +48,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
   start(): void {
     this.request.answering = this;
     this.tryNext();
+    this.request.prepareAnswer();
   }
 
   accepted(attempt: Attempt): void {

@@ -7,6 +7,9 @@ export interface StreamEvent {
 
 /** How much of a stream is looked at for its first event. */
 const LIMIT_BYTES = 65_536;
+/** The line end before it included. */
+const BLANK_LINE = /\r?\n\r?\n|\r\r/;
+const LINE_END = /\r\n|\n|\r/;
 
 /**
  * The first event of a stream, comments left out.
@@ -14,17 +17,28 @@ const LIMIT_BYTES = 65_536;
  */
 export function firstEvent(stream: Buffer): StreamEvent | undefined {
   if (stream.length > LIMIT_BYTES) return { name: '', data: '' };
-  const blocks = stream.toString('utf8', 0, stream.length).split(/\r?\n\r?\n|\r\r/);
-  for (const block of blocks.slice(0, -1)) {
-    const lines = block.split(/\r\n|\n|\r/);
-    const data = fieldsOf(lines, 'data');
-    if (data.length > 0) return { name: fieldsOf(lines, 'event').at(-1) ?? '', data: data.join('\n') };
+  let rest = stream.toString('utf8', 0, stream.length);
+  for (;;) {
+    const blankLine = BLANK_LINE.exec(rest);
+    if (!blankLine) return undefined;
+    const event = eventIn(rest.slice(0, blankLine.index));
+    if (event) return event;
+    rest = rest.slice(blankLine.index + blankLine[0].length);
   }
-  return undefined;
 }
 
-function fieldsOf(lines: readonly string[], field: string): string[] {
-  return lines
-    .filter((line) => line.startsWith(`${field}:`))
-    .map((line) => line.slice(field.length + 1).replace(/^ /, ''));
+/** Undefined where there are comments only. */
+function eventIn(block: string): StreamEvent | undefined {
+  let name = '';
+  let data: string | undefined;
+  for (const line of block.split(LINE_END)) {
+    if (line.startsWith('data:')) data = data === undefined ? valueOf(line) : `${data}\n${valueOf(line)}`;
+    else if (line.startsWith('event:')) name = valueOf(line);
+  }
+  return data === undefined ? undefined : { name, data };
+}
+
+function valueOf(line: string): string {
+  const start = line.indexOf(':') + 1;
+  return line.slice(line[start] === ' ' ? start + 1 : start);
 }

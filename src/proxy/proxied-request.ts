@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpRequest } from '../common/http-exchange.js';
+import { requestIdFor } from '../common/request-id.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
 import { UNREAD } from './request-fields.js';
 import { linesToUpstream } from './wire-headers.js';
@@ -26,10 +27,9 @@ export class ProxiedRequest {
   isOver = false;
   /** Who makes its answer, once that is decided. */
   answering?: Answering = undefined;
+  private ownId?: string = undefined;
 
-  /** @param id its `X-Request-Id` */
   constructor(
-    readonly id: string,
     readonly key: AuthenticatedKey,
     private readonly request: HttpRequest,
   ) {
@@ -37,6 +37,16 @@ export class ProxiedRequest {
     this.method = method;
     this.target = url;
     this.path = pathOf(url);
+  }
+
+  /** Its `X-Request-Id`. */
+  get id(): string {
+    return (this.ownId ??= requestIdFor(this.request));
+  }
+
+  /** Makes what its answer needs: while the upstream works, and not when the client waits. */
+  prepareAnswer(): void {
+    this.ownId ??= requestIdFor(this.request);
   }
 
   /** For its record: the request's id, unless the client has chosen that. */

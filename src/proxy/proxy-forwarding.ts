@@ -50,8 +50,8 @@ export class ProxyForwarding {
     };
   }
 
-  begin(message: HttpRequest, response: HttpResponse, id: string, key: AuthenticatedKey): void {
-    const request = new ProxiedRequest(id, key, message);
+  begin(message: HttpRequest, response: HttpResponse, key: AuthenticatedKey): void {
+    const request = new ProxiedRequest(key, message);
     const wait = this.limits.secondsToWait(key.id, request.beganAt);
     if (wait > 0) return this.refuse(response, request, 'rate_limited', 'client_error', wait);
     response.on('close', () => {
@@ -116,8 +116,8 @@ export class ProxyForwarding {
   ): void => {
     if (request.isOver) return;
     request.isOver = true;
-    measure(this.metrics.proxy, request, ending);
     this.recorder.record(usageOf(request, ending), recorded);
+    measure(this.metrics.proxy, request, ending); // afterwards: no client waits for it
   };
 }
 

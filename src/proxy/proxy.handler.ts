@@ -23,15 +23,14 @@ export class ProxyHandler {
   ) {}
 
   readonly handle = (request: HttpRequest, response: HttpResponse): void => {
-    const id = requestIdFor(request);
     const secret = presentedKey(request.headers);
-    if (secret === undefined) return this.refuse(response, id, 'missing_proxy_key');
+    if (secret === undefined) return this.refuse(response, 'missing_proxy_key');
     // Mostly answered from memory, and then without a detour through the queue of promises.
     const key = this.authenticate(secret);
-    if (!(key instanceof Promise)) return this.go(request, response, id, key);
+    if (!(key instanceof Promise)) return this.go(request, response, key);
     key.then(
-      (found) => this.go(request, response, id, found),
-      (error: unknown) => this.fail(response, id, error),
+      (found) => this.go(request, response, found),
+      (error: unknown) => this.fail(response, error),
     );
   };
 
@@ -39,23 +38,18 @@ export class ProxyHandler {
     return this.keys.authenticate(secret);
   }
 
-  private go(
-    request: HttpRequest,
-    response: HttpResponse,
-    id: string,
-    key: AuthenticatedKey | undefined,
-  ): void {
-    if (!key) return this.refuse(response, id, 'invalid_proxy_key');
-    this.forwarding.begin(request, response, id, key);
+  private go(request: HttpRequest, response: HttpResponse, key: AuthenticatedKey | undefined): void {
+    if (!key) return this.refuse(response, 'invalid_proxy_key');
+    this.forwarding.begin(request, response, key);
   }
 
-  private fail(response: HttpResponse, id: string, error: unknown): void {
-    if (error instanceof DatabaseUnavailable) return this.refuse(response, id, 'database_unavailable');
-    this.logger.error({ requestId: id, err: error }, 'unexpected failure');
+  private fail(response: HttpResponse, error: unknown): void {
+    if (error instanceof DatabaseUnavailable) return this.refuse(response, 'database_unavailable');
+    this.logger.error({ requestId: requestIdFor(response.req), err: error }, 'unexpected failure');
     response.destroy();
   }
 
-  private refuse(response: HttpResponse, id: string, code: ProxyErrorCode): void {
-    refuse(response, code, id).send();
+  private refuse(response: HttpResponse, code: ProxyErrorCode): void {
+    refuse(response, code, requestIdFor(response.req)).send();
   }
 }

@@ -91,7 +91,7 @@ export class Relay implements AnswerTaker {
     this.events.interrupted(() => {
       const { response, request } = this;
       if (!this.isStream || this.bytesLeft !== Infinity || response.destroyed) {
-        response.destroy();
+        setImmediate(() => response.destroy()); // behind what was written in this turn of the event loop
         return;
       }
       if (!this.hasBegun) this.begin();

@@ -70,6 +70,12 @@ function askForUsage(body: Buffer, { contentStart, members }: ObjectText): Buffe
   return splice(body, includeUsage.start, includeUsage.end, 'true');
 }
 
+/** @param text in ASCII */
 function splice(body: Buffer, start: number, end: number, text: string): Buffer {
-  return Buffer.concat([body.subarray(0, start), Buffer.from(text), body.subarray(end)]);
+  const behind = start + text.length;
+  const spliced = Buffer.allocUnsafe(behind + body.length - end);
+  body.copy(spliced, 0, 0, start);
+  spliced.write(text, start, 'latin1');
+  body.copy(spliced, behind, end);
+  return spliced;
 }

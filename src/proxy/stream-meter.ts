@@ -19,7 +19,9 @@ const DATA = 'data:';
  * whose end has not come waits for it.
  */
 export class StreamMeter implements Meter {
-  contentAt?: number;
+  private firstContentAt?: number;
+  /** The lines that came last, while there was no content before them, and when. */
+  private unseen?: { readonly lines: Buffer; readonly at: number } = undefined;
   private usage?: Record<string, unknown>;
   private isFinal = false;
   private isCumulative = false;
@@ -31,6 +33,11 @@ export class StreamMeter implements Meter {
   private dropsEmptyLine = false;
 
   constructor(private readonly dropsUsage: boolean) {}
+
+  get contentAt(): number | undefined {
+    this.lookForContent();
+    return this.firstContentAt;
+  }
 
   pass(chunk: Buffer): Buffer {
     const end = chunk.lastIndexOf(LF) + 1;
@@ -86,7 +93,8 @@ export class StreamMeter implements Meter {
 
   private observe(lines: Buffer, passed: Buffer): Buffer {
     this.isSkipping = false;
-    if (this.contentAt === undefined || mentionsUsage(lines)) this.readLines(lines);
+    if (mentionsUsage(lines)) this.readLines(lines);
+    else this.see(lines);
     return passed;
   }
 
@@ -95,7 +103,7 @@ export class StreamMeter implements Meter {
     if (this.dropsEmptyLine || mentionsUsage(lines)) {
       return Buffer.concat(splitLines(lines).filter((line) => !this.drops(line)));
     }
-    if (this.contentAt === undefined) this.readLines(lines);
+    this.see(lines);
     return lines;
   }
 
@@ -109,14 +117,28 @@ export class StreamMeter implements Meter {
     return isUsageOnly;
   }
 
-  private readLines(lines: Buffer): void {
-    for (const line of splitLines(lines)) this.readLine(line);
+  /** Whether they have content is looked at when more comes: no client waits for that. */
+  private see(lines: Buffer): void {
+    this.lookForContent();
+    if (this.firstContentAt === undefined) this.unseen = { lines, at: performance.now() };
   }
 
-  private readLine(line: Buffer): EventReading | undefined {
+  private lookForContent(): void {
+    const { unseen } = this;
+    if (!unseen) return;
+    this.unseen = undefined;
+    this.readLines(unseen.lines, unseen.at);
+  }
+
+  private readLines(lines: Buffer, at?: number): void {
+    for (const line of splitLines(lines)) this.readLine(line, at);
+  }
+
+  private readLine(line: Buffer, at = performance.now()): EventReading | undefined {
+    this.lookForContent();
     if (line.toString('latin1', 0, DATA.length) !== DATA) return undefined;
     const reading = readEvent(line.toString('utf8', DATA.length, line.length));
-    if (reading.hasContent) this.contentAt ??= performance.now();
+    if (reading.hasContent) this.firstContentAt ??= at;
     if (reading.usage) {
       this.usage = { ...this.usage, ...reported(reading.usage) };
       this.isFinal ||= reading.isFinal;

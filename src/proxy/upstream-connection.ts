@@ -1,5 +1,6 @@
 import type { OnReadOpts, Socket } from 'node:net';
-import { endOfRead, writeAtEndOfTurn } from '../common/end-of-turn.js';
+import { stayAwake } from '../common/busy-poll.js';
+import { writeSoon } from '../common/end-of-turn.js';
 import type { Writer } from '../common/end-of-turn.js';
 import { STRING_LIMIT_BYTES } from '../common/string-limit.js';
 import type { AnswerHead } from './answer-head.js';
@@ -77,12 +78,12 @@ export class UpstreamConnection implements Writer {
     return this.persistent && !this.socket.destroyed && this.listener === undefined;
   }
 
-  /** Sends a request at the end of this turn of the event loop. */
+  /** Sends a request, at the latest at the end of this turn of the event loop. */
   send(request: WireRequest, listener: AnswerListener): void {
     this.listener = listener;
     this.request = request;
     this.reader.begin(request.method);
-    writeAtEndOfTurn(this);
+    writeSoon(this);
   }
 
   /** @internal */
@@ -127,7 +128,7 @@ export class UpstreamConnection implements Writer {
     }
     if (this.listener) this.listener.settled();
     else this.release(); // not before all bytes were read: there must be none behind the answer
-    endOfRead();
+    stayAwake();
   }
 
   private onHead(head: AnswerHead): void {

@@ -13,7 +13,7 @@ export function guardedConnector(
     try {
       if (isIP(host) !== 0) guard.assertAllowed(host); // dialled as it is, without a lookup
     } catch (error) {
-      callback(error as Error, null);
+      process.nextTick(callback, error, null); // as connections tell theirs
       return;
     }
     connect(target, callback);

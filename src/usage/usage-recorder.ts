@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { writeAtEndOfTurn } from '../common/end-of-turn.js';
+import { writeSoon } from '../common/end-of-turn.js';
 import type { Writer } from '../common/end-of-turn.js';
 import { UsageJournal } from './journal/usage-journal.js';
 import { recordLine } from './record-line.js';
@@ -19,14 +19,14 @@ export class UsageRecorder implements Writer {
   ) {}
 
   /**
-   * Appends to the journal at the end of this turn of the event loop, then calls `recorded` (always, also when
-   * the journal cannot be written). What is in the journal reaches the database, even when this process is
-   * killed. Never throws.
+   * Appends to the journal, at the latest at the end of this turn of the event loop, then calls `recorded` (always,
+   * also when the journal cannot be written). What is in the journal reaches the database, even when this process
+   * is killed. Never throws.
    */
   record(record: UsageRecord, recorded: () => void): void {
-    if (this.callbacks.length === 0) writeAtEndOfTurn(this);
-    this.callbacks.push(recorded);
     this.lines += recordLine(record);
+    this.callbacks.push(recorded);
+    if (this.callbacks.length === 1) writeSoon(this);
   }
 
   /** @internal */

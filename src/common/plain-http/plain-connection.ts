@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { endOfRead } from '../end-of-turn.js';
+import { stayAwake } from '../busy-poll.js';
 import { readPlainHead } from './plain-head.js';
 import { PlainRequest } from './plain-request.js';
 import { PlainResponse } from './plain-response.js';
@@ -72,7 +72,7 @@ export class PlainConnection implements ResponseEvents {
 
   private onRead(bytes: Buffer): void {
     this.onData(bytes);
-    endOfRead();
+    stayAwake();
   }
 
   private onData(bytes: Buffer): void {

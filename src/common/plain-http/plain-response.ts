@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { writeAtEndOfTurn } from '../end-of-turn.js';
+import { writeSoon } from '../end-of-turn.js';
 import type { Writer } from '../end-of-turn.js';
 import type { HttpResponse } from '../http-exchange.js';
 import { STRING_LIMIT_BYTES } from '../string-limit.js';
@@ -18,7 +18,7 @@ export interface ResponseEvents {
 
 /**
  * The response to a {@link PlainRequest}: head and body, with its length or in chunks. What is written in one turn
- * of the event loop goes out at its end, as one string.
+ * of the event loop goes out as one string, but for the first of it after a silence.
  */
 export class PlainResponse extends Listeners implements HttpResponse, Writer {
   shouldKeepAlive = true;
@@ -177,7 +177,7 @@ export class PlainResponse extends Listeners implements HttpResponse, Writer {
     this.pending += text;
     if (this.isScheduled || this.writableEnded || this.pending === '') return;
     this.isScheduled = true;
-    writeAtEndOfTurn(this);
+    writeSoon(this);
   }
 }
 
