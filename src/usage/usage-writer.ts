@@ -7,7 +7,7 @@ import { UsageJournal } from './journal/usage-journal.js';
 import { UsageBatches } from './usage-batches.js';
 
 /** Between two inserts while there is less to write than fits into one: what comes meanwhile shares the next. */
-const GROUP_MS = 100;
+const GROUP_MS = 250;
 /** Without being woken: for records that were taken over from other processes. */
 const LOOK_INTERVAL_MS = 1_000;
 const FIRST_RETRY_MS = 50;
