@@ -1,10 +1,11 @@
 import { detached } from './text.js';
 
-/** A line cannot end within a value: control characters, but for the tab. */
+/** Control characters, but for the tab. A line feed within a value would end its line for others. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\0-\x08\n-\x1f\x7f]/;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const TAB = 0x09;
+const LF = 0x0a;
 const SPACE = 0x20;
 
 /**
@@ -13,28 +14,30 @@ const SPACE = 0x20;
  * @param from where the line with the request or status ends
  * @param each is given the name as it came, the name in lower case, and the value without the blanks around it;
  *   returns whether to go on
- * @returns whether all lines are header lines, and `each` wanted them all
+ * @returns whether all lines are header lines that end with CRLF, and `each` wanted them all
  */
 export function readHeaderLines(
   text: string,
   from: number,
   each: (raw: string, name: string, value: string) => boolean,
 ): boolean {
-  for (let at = from + 2; at < text.length;) {
+  for (let lineEnd = from; lineEnd < text.length;) {
+    if (text.charCodeAt(lineEnd + 1) !== LF) return false;
+    const at = lineEnd + 2;
     const end = endOfLine(text, at);
     const colon = text.indexOf(':', at);
     if (colon < 0 || colon > end) return false;
     const name = nameOf(text.slice(at, colon));
     const value = valueIn(text, colon + 1, end);
     if (!name || FORBIDDEN.test(value) || !each(name.raw, name.lower, value)) return false;
-    at = end + 2;
+    lineEnd = end;
   }
   return true;
 }
 
-/** Where the line that begins at an index ends. */
+/** Where the line that begins at an index ends: a carriage return has no other place in a head. */
 export function endOfLine(text: string, from: number): number {
-  const end = text.indexOf('\r\n', from);
+  const end = text.indexOf('\r', from);
   return end < 0 ? text.length : end;
 }
 

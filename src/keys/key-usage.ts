@@ -22,7 +22,7 @@ export class KeyUsage implements OnApplicationShutdown {
 
   note(keyId: number): void {
     const now = Date.now();
-    if (now - (this.notedAt.get(keyId) ?? -Infinity) < RESOLUTION_MS) return;
+    if (now - (this.notedAt.peek(keyId) ?? -Infinity) < RESOLUTION_MS) return;
     this.notedAt.set(keyId, now);
     this.unwritten.set(keyId, now);
   }

@@ -26,7 +26,7 @@ export class ProxyMetrics {
   private readonly requests: Tally<'upstream_id' | 'upstream' | 'provider' | 'outcome'>;
   private readonly attempts: Tally<'provider' | 'result'>;
   private readonly timeToFirstByte: Durations;
-  private readonly openStreams: Gauge;
+  private openStreams = 0;
   private readonly requestsByUpstream = new Map<number, Map<string, Count>>();
   private readonly others = new Map<string, Count>();
   private readonly attemptsByProvider = new Map<string, Map<string, Count>>();
@@ -50,10 +50,14 @@ export class ProxyMetrics {
       labelNames: ['provider'],
       bounds: SECONDS,
     });
-    this.openStreams = new Gauge({
+    const openStreams = () => this.openStreams;
+    new Gauge({
       name: 'mintkeep_proxy_open_streams',
       help: 'Event streams that are being passed on',
       registers: [registry],
+      collect() {
+        this.set(openStreams());
+      },
     });
   }
 
@@ -87,11 +91,11 @@ export class ProxyMetrics {
   }
 
   streamOpened(): void {
-    this.openStreams.inc();
+    this.openStreams++;
   }
 
   streamClosed(): void {
-    this.openStreams.dec();
+    this.openStreams--;
   }
 
   private countsOf(upstream: MeasuredUpstream | null): Map<string, Count> {

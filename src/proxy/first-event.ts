@@ -7,9 +7,7 @@ export interface StreamEvent {
 
 /** How much of a stream is looked at for its first event. */
 const LIMIT_BYTES = 65_536;
-/** The line end before it included. */
-const BLANK_LINE = /\r?\n\r?\n|\r\r/;
-const LINE_END = /\r\n|\n|\r/;
+const LINE_END = /\r\n?/g;
 
 /**
  * The first event of a stream, comments left out.
@@ -17,28 +15,26 @@ const LINE_END = /\r\n|\n|\r/;
  */
 export function firstEvent(stream: Buffer): StreamEvent | undefined {
   if (stream.length > LIMIT_BYTES) return { name: '', data: '' };
-  let rest = stream.toString('utf8', 0, stream.length);
-  for (;;) {
-    const blankLine = BLANK_LINE.exec(rest);
-    if (!blankLine) return undefined;
-    const event = eventIn(rest.slice(0, blankLine.index));
-    if (event) return event;
-    rest = rest.slice(blankLine.index + blankLine[0].length);
-  }
-}
-
-/** Undefined where there are comments only. */
-function eventIn(block: string): StreamEvent | undefined {
+  const received = stream.toString('utf8', 0, stream.length);
+  const text = received.includes('\r') ? received.replace(LINE_END, '\n') : received;
   let name = '';
   let data: string | undefined;
-  for (const line of block.split(LINE_END)) {
-    if (line.startsWith('data:')) data = data === undefined ? valueOf(line) : `${data}\n${valueOf(line)}`;
-    else if (line.startsWith('event:')) name = valueOf(line);
+  for (let at = 0; ;) {
+    const end = text.indexOf('\n', at);
+    if (end < 0) return undefined;
+    if (end === at && data !== undefined) return { name, data };
+    if (end === at) name = '';
+    else if (text.startsWith('data:', at)) data = joined(data, valueIn(text, at, end));
+    else if (text.startsWith('event:', at)) name = valueIn(text, at, end);
+    at = end + 1;
   }
-  return data === undefined ? undefined : { name, data };
 }
 
-function valueOf(line: string): string {
-  const start = line.indexOf(':') + 1;
-  return line.slice(line[start] === ' ' ? start + 1 : start);
+function joined(data: string | undefined, line: string): string {
+  return data === undefined ? line : `${data}\n${line}`;
+}
+
+function valueIn(text: string, at: number, end: number): string {
+  const start = text.indexOf(':', at) + 1;
+  return text.slice(text[start] === ' ' ? start + 1 : start, end);
 }
