@@ -15,7 +15,10 @@ const STREAM: AnswerHead = {
 };
 
 /** An attempt whose answer is told by hand, and whether its connection is paused. */
-function startAttempt(taker: Partial<AnswerTaker>, idleMs = 1_000) {
+function startAttempt(
+  taker: Partial<AnswerTaker>,
+  { idleMs = 1_000, rejected = (_: Attempt): void => undefined } = {},
+) {
   const nothing = () => undefined;
   const transfer = { isPaused: false, pause: () => (transfer.isPaused = true) };
   const connections = {
@@ -41,7 +44,7 @@ function startAttempt(taker: Partial<AnswerTaker>, idleMs = 1_000) {
           cut: nothing,
           ...taker,
         }),
-      rejected: nothing,
+      rejected,
     },
   );
   attempt.start();
@@ -59,6 +62,20 @@ it('stays paused when the taker has enough with what was held for it', () => {
   attempt.end();
 });
 
+it('waits for nothing any more when it is cancelled while it is judged', () => {
+  jest.useFakeTimers({ doNotFake: ['performance'] });
+  try {
+    const { attempt } = startAttempt({}, { rejected: (each) => each.cancel() });
+    expect(jest.getTimerCount()).toBe(1);
+    attempt.data(Buffer.from('data: {"error":{"type":"overloaded_error"}}\n\n'));
+    attempt.settled();
+    expect(attempt.error).toBe('stream_error');
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 /** Both ends of a connection. */
 async function openConnection(): Promise<[Socket, Socket]> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -71,7 +88,7 @@ async function openConnection(): Promise<[Socket, Socket]> {
 
 it('does not take for silence what came while the process was held up', async () => {
   const cut = jest.fn();
-  const { attempt } = startAttempt({ cut }, 50);
+  const { attempt } = startAttempt({ cut }, { idleMs: 50 });
   const [near, far] = await openConnection();
   near.on('data', (chunk: Buffer) => {
     attempt.data(chunk);
