@@ -122,3 +122,14 @@ describe('with TLS', () => {
     expect(secure.requests).toEqual([]);
   });
 });
+
+it('tells of a refused address after it has returned, as of all else', async () => {
+  const guard = new AddressGuard({ upstreamPrivateNetworks: 'deny' } as Settings, resolver);
+  const target = { protocol: 'http:', hostname: '127.0.0.1', host: '127.0.0.1', port: '80' };
+  let hasReturned = false;
+  const told = new Promise((resolveTold) => {
+    guardedConnector(guard)(target, (...[error]) => resolveTold([hasReturned, error]));
+  });
+  hasReturned = true;
+  expect(await told).toEqual([true, expect.objectContaining(refused)]);
+});
