@@ -22,6 +22,11 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    this.gauge(
+      'mintkeep_proxy_open_streams',
+      'Event streams that are being passed on',
+      () => this.proxy.openStreams,
+    );
   }
 
   /**

@@ -1,4 +1,3 @@
-import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { Durations } from './durations.js';
 import { Tally } from './tally.js';
@@ -26,7 +25,7 @@ export class ProxyMetrics {
   private readonly requests: Tally<'upstream_id' | 'upstream' | 'provider' | 'outcome'>;
   private readonly attempts: Tally<'provider' | 'result'>;
   private readonly timeToFirstByte: Durations;
-  private openStreams = 0;
+  private streams = 0;
   private readonly requestsByUpstream = new Map<number, Map<string, Count>>();
   private readonly others = new Map<string, Count>();
   private readonly attemptsByProvider = new Map<string, Map<string, Count>>();
@@ -50,15 +49,11 @@ export class ProxyMetrics {
       labelNames: ['provider'],
       bounds: SECONDS,
     });
-    const openStreams = () => this.openStreams;
-    new Gauge({
-      name: 'mintkeep_proxy_open_streams',
-      help: 'Event streams that are being passed on',
-      registers: [registry],
-      collect() {
-        this.set(openStreams());
-      },
-    });
+  }
+
+  /** Event streams that are being passed on. */
+  get openStreams(): number {
+    return this.streams;
   }
 
   /**
@@ -91,11 +86,11 @@ export class ProxyMetrics {
   }
 
   streamOpened(): void {
-    this.openStreams++;
+    this.streams++;
   }
 
   streamClosed(): void {
-    this.openStreams--;
+    this.streams--;
   }
 
   private countsOf(upstream: MeasuredUpstream | null): Map<string, Count> {
