@@ -46,7 +46,7 @@ export class ProxiedRequest {
 
   /** Makes what its answer needs: while the upstream works, and not when the client waits. */
   prepareAnswer(): void {
-    this.ownId ??= requestIdFor(this.request);
+    void this.id;
   }
 
   /** For its record: the request's id, unless the client has chosen that. */

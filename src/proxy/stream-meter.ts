@@ -93,6 +93,7 @@ export class StreamMeter implements Meter {
 
   private observe(lines: Buffer, passed: Buffer): Buffer {
     this.isSkipping = false;
+    this.lookForContent();
     if (mentionsUsage(lines)) this.readLines(lines);
     else this.see(lines);
     return passed;
@@ -100,6 +101,7 @@ export class StreamMeter implements Meter {
 
   private filter(lines: Buffer): Buffer {
     this.isSkipping = false;
+    this.lookForContent();
     if (this.dropsEmptyLine || mentionsUsage(lines)) {
       return Buffer.concat(splitLines(lines).filter((line) => !this.drops(line)));
     }
@@ -119,7 +121,6 @@ export class StreamMeter implements Meter {
 
   /** Whether they have content is looked at when more comes: no client waits for that. */
   private see(lines: Buffer): void {
-    this.lookForContent();
     if (this.firstContentAt === undefined) this.unseen = { lines, at: performance.now() };
   }
 
@@ -135,7 +136,6 @@ export class StreamMeter implements Meter {
   }
 
   private readLine(line: Buffer, at = performance.now()): EventReading | undefined {
-    this.lookForContent();
     if (line.toString('latin1', 0, DATA.length) !== DATA) return undefined;
     const reading = readEvent(line.toString('utf8', DATA.length, line.length));
     if (reading.hasContent) this.firstContentAt ??= at;
