@@ -57,7 +57,7 @@ export class Writer {
     if (id === undefined || ids.length < 3 || kind < 0.15) return this.create();
     if (kind < 0.25) return this.delete(id);
     if (kind < 0.4) return this.read(id);
-    return this.update(id, this.makeChange());
+    return this.update(id);
   }
 
   /** Everything is as it may be; from now on it is known what is there. */
@@ -107,8 +107,15 @@ export class Writer {
     return answer.status;
   }
 
-  private update(id: number, change: Partial<Version>): Promise<number | undefined> {
-    const apply = (state: State): State => state && { ...state, ...change };
+  /**
+   * Replaces all of what may be several things: a change of some members would make twice as many of them whenever
+   * it fails, and an outage has thousands of failures.
+   */
+  private update(id: number): Promise<number | undefined> {
+    const states = this.documents.get(id)!;
+    const change = states.length === 1 ? this.makeChange() : this.makeVersion();
+    const after = { ...states[0], ...change } as Version;
+    const apply = (state: State): State => state && after;
     return this.attempt(id, apply, (url) => this.agent.put(url).send(change));
   }
 
@@ -136,7 +143,7 @@ export class Writer {
     const before = this.documents.get(id)!;
     const after = before.map(apply);
     const answer = await this.send(() => request(`${this.url}/documents/${id}`), [200, 204, 404]);
-    if (!answer || answer.status === 500) this.documents.set(id, [...before, ...after]);
+    if (!answer || answer.status === 500) this.documents.set(id, [...new Set([...before, ...after])]);
     else if (answer.status === 200) this.settle(id, after, versionOf(answer.body));
     else this.settle(id, answer.status === 404 ? before : after, undefined);
     return answer?.status;
