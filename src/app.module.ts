@@ -44,10 +44,11 @@ export class AppModule {
         ScheduleModule.forRoot(),
         JobsModule,
         AuthModule,
+        // Express looks at one route after the other: those that are asked for most come first.
+        DocumentsModule,
+        ProjectsModule,
         OrganizationsModule,
         InvitationsModule,
-        ProjectsModule,
-        DocumentsModule,
         UpstreamsModule,
         KeysModule,
         UsageModule,

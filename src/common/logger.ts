@@ -6,7 +6,7 @@ import { QueryFailedError } from 'typeorm';
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const BUFFER_BYTES = 4_096;
+const BUFFER_BYTES = 16_000; // of the 16 KiB that are written at once
 const FLUSH_INTERVAL_MS = 100;
 /** Names of classes; anything may come in their place. */
 const KNOWN_CONTEXTS = 1_000;
