@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { stayAwake } from '../busy-poll.js';
-import { readPlainHead } from './plain-head.js';
+import { HeadReader } from './head-reader.js';
 import { PlainRequest } from './plain-request.js';
 import { PlainResponse } from './plain-response.js';
 import type { ResponseEvents } from './plain-response.js';
@@ -35,6 +35,7 @@ export class PlainConnection implements ResponseEvents {
   /** When it was opened, its current request began, or its last answer ended; as `performance.now()` has it. */
   private since = performance.now();
   private wasUsed = false;
+  private readonly heads: HeadReader;
   private readonly listeners: readonly [event: string, listener: (bytes: Buffer) => void][];
 
   /** @param left nothing more is read here: there is no need to look at it any more */
@@ -43,6 +44,7 @@ export class PlainConnection implements ResponseEvents {
     private readonly serving: PlainServing,
     private readonly left: () => void,
   ) {
+    this.heads = new HeadReader(serving.headerLimitBytes);
     this.listeners = [
       ['data', (bytes) => this.onRead(bytes)],
       ['end', () => this.onEnd()],
@@ -83,7 +85,7 @@ export class PlainConnection implements ResponseEvents {
 
   private begin(bytes: Buffer): void {
     const { serving, socket } = this;
-    const head = readPlainHead(bytes, serving.headerLimitBytes);
+    const head = this.heads.read(bytes);
     if (!head || bytes.length > head.headLength + head.bodyLength || !serving.accepts(head.url)) {
       this.handOver(bytes);
       return;

@@ -14,10 +14,12 @@ export interface PlainHead {
   readonly headLength: number;
 }
 
-const CRLF_CRLF = Buffer.from('\r\n\r\n');
+/** Behind the last line of a head, with the end of that. */
+export const EMPTY_LINE = Buffer.from('\r\n\r\n');
 const REQUEST_LINE = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \/[\x21\x22\x24-\x7e]* HTTP\/1\.1$/;
 const VERSION_LENGTH = ' HTTP/1.1'.length;
-const LENGTH = /^(?:0|[1-9]\d{0,14})$/;
+/** What `Content-Length` says in a plain head. */
+export const LENGTH = /^(?:0|[1-9]\d{0,14})$/;
 const KEEP_ALIVE = /^keep-alive$/i;
 /** They say that there is more to a request than head and body. */
 const NOT_PLAIN = new Set(['transfer-encoding', 'upgrade', 'expect', 'trailer']);
@@ -31,7 +33,7 @@ const NOT_PLAIN = new Set(['transfer-encoding', 'upgrade', 'expect', 'trailer'])
  * @returns undefined for any other request, whether it is well-formed or not
  */
 export function readPlainHead(bytes: Buffer, limitBytes: number): PlainHead | undefined {
-  const end = bytes.indexOf(CRLF_CRLF);
+  const end = bytes.indexOf(EMPTY_LINE);
   if (end < 0 || end > limitBytes) return undefined;
   const text = bytes.toString('latin1', 0, end);
   if (text.includes('\t')) return undefined; // a blank, but not everywhere for everybody
@@ -53,7 +55,7 @@ export function readPlainHead(bytes: Buffer, limitBytes: number): PlainHead | un
   const method = line.slice(0, space);
   // A string of its own: a part of the text would hold on to all of it, with the credentials in it.
   const url = bytes.toString('latin1', space + 1, lineEnd - VERSION_LENGTH);
-  return { method, url, headers, rawHeaders, bodyLength, headLength: end + CRLF_CRLF.length };
+  return { method, url, headers, rawHeaders, bodyLength, headLength: end + EMPTY_LINE.length };
 }
 
 /** Undefined where the request is not plain. */
