@@ -13,9 +13,7 @@ export interface Answering {
 
 /** A request whose key was verified. Not to be logged. */
 export class ProxiedRequest {
-  /** Unix time in milliseconds. */
-  readonly arrivedAt = Date.now();
-  /** The same moment as `performance.now()` has it. */
+  /** When it arrived, as `performance.now()` has it. */
   readonly beganAt = performance.now();
   readonly method: string;
   /** Path and query, as they came. */
@@ -27,7 +25,9 @@ export class ProxiedRequest {
   isOver = false;
   /** Who makes its answer, once that is decided. */
   answering?: Answering = undefined;
+  private readonly arrivedAtMs = Date.now();
   private ownId?: string = undefined;
+  private ownTime?: string = undefined;
 
   constructor(
     readonly key: AuthenticatedKey,
@@ -44,9 +44,15 @@ export class ProxiedRequest {
     return (this.ownId ??= requestIdFor(this.request));
   }
 
-  /** Makes what its answer needs: while the upstream works, and not when the client waits. */
+  /** When it arrived; ISO 8601. */
+  get arrivedAt(): string {
+    return (this.ownTime ??= isoTime(this.arrivedAtMs));
+  }
+
+  /** Makes what its answer and its record need: while the upstream works, and not when the client waits. */
   prepareAnswer(): void {
     void this.id;
+    void this.arrivedAt;
   }
 
   /** For its record: the request's id, unless the client has chosen that. */
@@ -58,6 +64,14 @@ export class ProxiedRequest {
   get lines(): string {
     return linesToUpstream(this.request.rawHeaders, this.request.headers.connection);
   }
+}
+
+let lastTime = { at: NaN, text: '' };
+
+/** Many requests arrive in the same millisecond. */
+function isoTime(at: number): string {
+  if (lastTime.at !== at) lastTime = { at, text: new Date(at).toISOString() };
+  return lastTime.text;
 }
 
 function pathOf(url: string): string {

@@ -31,7 +31,7 @@ export function usageOf(request: ProxiedRequest, ending: Ending): UsageRecord {
   return {
     id: request.recordId,
     request_id: request.id,
-    at: isoTime(request.arrivedAt),
+    at: request.arrivedAt,
     organization_id: key.organizationId,
     user_id: key.userId,
     key_id: key.id,
@@ -53,14 +53,6 @@ export function usageOf(request: ProxiedRequest, ending: Ending): UsageRecord {
     ttft_ms: contentAt === undefined ? null : milliseconds(contentAt - beganAt),
     attempts: ending.attempts.map(attemptOf),
   };
-}
-
-let lastTime = { at: NaN, text: '' };
-
-/** Many requests arrive in the same millisecond. */
-function isoTime(at: number): string {
-  if (lastTime.at !== at) lastTime = { at, text: new Date(at).toISOString() };
-  return lastTime.text;
 }
 
 function attemptOf({ target, status, error, ms }: Attempt): UpstreamAttempt {
