@@ -7,7 +7,7 @@ const NINE = 0x39;
 
 /**
  * Reads the plain heads of one connection. A client says the same again and again, but for how long the body is: to
- * see that takes a comparison, where to read it takes a tenth of all that a request costs.
+ * see that takes a comparison, where reading takes a twentieth of all that a request costs, or more.
  */
 export class HeadReader {
   /** What the last head that was read says. */
