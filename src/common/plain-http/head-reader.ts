@@ -1,7 +1,6 @@
 import { EMPTY_LINE, LENGTH, readPlainHead } from './plain-head.js';
 import type { PlainHead } from './plain-head.js';
 
-const CONTENT_LENGTH = 'content-length';
 const ZERO = 0x30;
 const NINE = 0x39;
 
@@ -38,7 +37,7 @@ export class HeadReader {
     const end = digitsEnd(bytes, lengthStart);
     if (!this.agrees(bytes, end, lengthEnd, head.headLength)) return undefined;
     const length = bytes.toString('latin1', lengthStart, end);
-    if (length === head.headers[CONTENT_LENGTH]) return head;
+    if (length === head.headers['content-length']) return head;
     const headLength = head.headLength + end - lengthEnd;
     const isPlain = LENGTH.test(length) && headLength <= this.limitBytes + EMPTY_LINE.length;
     return isPlain ? withLength(head, length, headLength) : undefined;
@@ -51,16 +50,16 @@ export class HeadReader {
   }
 
   private remember(head: PlainHead, bytes: Buffer): void {
-    const { headLength, rawHeaders, headers } = head;
+    const { headLength, rawHeaders, lengthAt } = head;
     if (this.bytes.length < headLength) this.bytes = Buffer.allocUnsafeSlow(headLength);
     bytes.copy(this.bytes, 0, 0, headLength);
     this.head = head;
     this.lengthStart = headLength;
     this.lengthEnd = headLength;
-    const length = headers[CONTENT_LENGTH];
-    if (length === undefined) return;
-    const name = `\r\n${rawHeaders[lengthNameAt(head)]}:`;
-    this.lengthStart = bytes.indexOf(length, bytes.indexOf(name) + name.length);
+    if (lengthAt < 0) return;
+    const name = `\r\n${rawHeaders[lengthAt]}:`;
+    const length = rawHeaders[lengthAt + 1]!;
+    this.lengthStart = bytes.indexOf(length, bytes.indexOf(name, 0, 'latin1') + name.length, 'latin1');
     this.lengthEnd = this.lengthStart + length.length;
   }
 }
@@ -72,11 +71,7 @@ function digitsEnd(bytes: Buffer, from: number): number {
 }
 
 function withLength(head: PlainHead, length: string, headLength: number): PlainHead {
-  const headers = { ...head.headers, [CONTENT_LENGTH]: length };
-  const rawHeaders = head.rawHeaders.with(lengthNameAt(head) + 1, length);
+  const headers = { ...head.headers, 'content-length': length };
+  const rawHeaders = head.rawHeaders.with(head.lengthAt + 1, length);
   return { ...head, headers, rawHeaders, bodyLength: Number(length), headLength };
-}
-
-function lengthNameAt({ rawHeaders }: PlainHead): number {
-  return rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === CONTENT_LENGTH);
 }

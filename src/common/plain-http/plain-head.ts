@@ -9,6 +9,8 @@ export interface PlainHead {
   readonly headers: Readonly<Record<string, string>>;
   /** Names and values in turn, as they came. */
   readonly rawHeaders: readonly string[];
+  /** Where among these the name of `Content-Length` stands; -1 where there is none. */
+  readonly lengthAt: number;
   readonly bodyLength: number;
   /** With the empty line. */
   readonly headLength: number;
@@ -42,10 +44,12 @@ export function readPlainHead(bytes: Buffer, limitBytes: number): PlainHead | un
   if (!REQUEST_LINE.test(line)) return undefined;
   const headers: Record<string, string> = {};
   const rawHeaders: string[] = [];
+  let lengthAt = -1;
   const arePlain = readHeaderLines(text, lineEnd, (raw, name, value) => {
     // Names that every object has count as there, too: they are for others to decide.
     if (headers[name] !== undefined || NOT_PLAIN.has(name)) return false;
     headers[name] = value;
+    if (name === 'content-length') lengthAt = rawHeaders.length;
     rawHeaders.push(raw, value);
     return true;
   });
@@ -55,7 +59,7 @@ export function readPlainHead(bytes: Buffer, limitBytes: number): PlainHead | un
   const method = line.slice(0, space);
   // A string of its own: a part of the text would hold on to all of it, with the credentials in it.
   const url = bytes.toString('latin1', space + 1, lineEnd - VERSION_LENGTH);
-  return { method, url, headers, rawHeaders, bodyLength, headLength: end + EMPTY_LINE.length };
+  return { method, url, headers, rawHeaders, lengthAt, bodyLength, headLength: end + EMPTY_LINE.length };
 }
 
 /** Undefined where the request is not plain. */
