@@ -1,5 +1,8 @@
 import { detached } from './text.js';
 
+/** Ends a head: the end of its last line, and the line behind it. */
+export const EMPTY_LINE = Buffer.from('\r\n\r\n');
+
 /** Control characters, but for the tab. A line feed within a value would end its line for others. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\0-\x08\n-\x1f\x7f]/;

@@ -6,7 +6,8 @@ import { QueryFailedError } from 'typeorm';
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const BUFFER_BYTES = 16_000; // of the 16 KiB that are written at once
+/** Has to be less than the 16 KiB that pino's destination writes at once. */
+const BUFFER_BYTES = 16_000;
 const FLUSH_INTERVAL_MS = 100;
 /** Names of classes; anything may come in their place. */
 const KNOWN_CONTEXTS = 1_000;

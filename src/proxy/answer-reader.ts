@@ -1,3 +1,4 @@
+import { EMPTY_LINE } from '../common/header-lines.js';
 import { MalformedAnswer, parseHead } from './answer-head.js';
 import type { AnswerHead } from './answer-head.js';
 
@@ -12,7 +13,6 @@ export interface AnswerSink {
 
 const HEAD_LIMIT_BYTES = 65_536;
 const SIZE_LINE_LIMIT_BYTES = 4_096;
-const CRLF_CRLF = Buffer.from('\r\n\r\n');
 const SIZE_LIMIT_DIGITS = 12;
 const TAB = 9;
 const LF = 10;
@@ -101,13 +101,13 @@ export class AnswerReader {
   }
 
   private readHead(bytes: Buffer): number {
-    const end = bytes.indexOf(CRLF_CRLF);
+    const end = bytes.indexOf(EMPTY_LINE);
     if (end > HEAD_LIMIT_BYTES || (end < 0 && bytes.length > HEAD_LIMIT_BYTES)) throw new MalformedAnswer();
     if (end < 0) return -1;
     const head = parseHead(bytes.toString('latin1', 0, end), this.bodiless);
     if (head.status === 101) throw new MalformedAnswer(); // nobody asked for another protocol
     if (head.status >= 200) this.beginBody(head);
-    return end + CRLF_CRLF.length;
+    return end + EMPTY_LINE.length;
   }
 
   private beginBody(head: AnswerHead): void {

@@ -1,4 +1,5 @@
-import { EMPTY_LINE, LENGTH, readPlainHead } from './plain-head.js';
+import { EMPTY_LINE } from '../header-lines.js';
+import { LENGTH, readPlainHead } from './plain-head.js';
 import type { PlainHead } from './plain-head.js';
 
 const ZERO = 0x30;
@@ -15,7 +16,6 @@ export class HeadReader {
   private bytes = Buffer.alloc(0);
   /** Where the value of its `Content-Length` stands; behind the head where it has none. */
   private lengthStart = 0;
-  private lengthEnd = 0;
 
   /** @param limitBytes of a head */
   constructor(private readonly limitBytes: number) {}
@@ -31,14 +31,15 @@ export class HeadReader {
 
   /** Undefined where it is another one than the last, or none. */
   private again(head: PlainHead, bytes: Buffer): PlainHead | undefined {
-    const { lengthStart, lengthEnd } = this;
+    const { lengthStart } = this;
     if (!this.agrees(bytes, 0, 0, lengthStart)) return undefined;
-    if (lengthStart === head.headLength) return head;
+    const lastLength = head.headers['content-length'];
+    if (lastLength === undefined) return head;
     const end = digitsEnd(bytes, lengthStart);
-    if (!this.agrees(bytes, end, lengthEnd, head.headLength)) return undefined;
+    if (!this.agrees(bytes, end, lengthStart + lastLength.length, head.headLength)) return undefined;
     const length = bytes.toString('latin1', lengthStart, end);
-    if (length === head.headers['content-length']) return head;
-    const headLength = head.headLength + end - lengthEnd;
+    if (length === lastLength) return head;
+    const headLength = head.headLength + length.length - lastLength.length;
     const isPlain = LENGTH.test(length) && headLength <= this.limitBytes + EMPTY_LINE.length;
     return isPlain ? withLength(head, length, headLength) : undefined;
   }
@@ -50,18 +51,19 @@ export class HeadReader {
   }
 
   private remember(head: PlainHead, bytes: Buffer): void {
-    const { headLength, rawHeaders, lengthAt } = head;
+    const { headLength } = head;
     if (this.bytes.length < headLength) this.bytes = Buffer.allocUnsafeSlow(headLength);
     bytes.copy(this.bytes, 0, 0, headLength);
     this.head = head;
-    this.lengthStart = headLength;
-    this.lengthEnd = headLength;
-    if (lengthAt < 0) return;
-    const name = `\r\n${rawHeaders[lengthAt]}:`;
-    const length = rawHeaders[lengthAt + 1]!;
-    this.lengthStart = bytes.indexOf(length, bytes.indexOf(name, 0, 'latin1') + name.length, 'latin1');
-    this.lengthEnd = this.lengthStart + length.length;
+    this.lengthStart = lengthStartIn(head, bytes);
   }
+}
+
+/** Where the value of `Content-Length` stands; behind the head where it has none. */
+function lengthStartIn({ rawHeaders, lengthAt, headLength }: PlainHead, bytes: Buffer): number {
+  if (lengthAt < 0) return headLength;
+  const name = `\r\n${rawHeaders[lengthAt]}:`;
+  return bytes.indexOf(rawHeaders[lengthAt + 1]!, bytes.indexOf(name, 0, 'latin1') + name.length, 'latin1');
 }
 
 function digitsEnd(bytes: Buffer, from: number): number {

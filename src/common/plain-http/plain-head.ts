@@ -1,4 +1,4 @@
-import { endOfLine, readHeaderLines } from '../header-lines.js';
+import { EMPTY_LINE, endOfLine, readHeaderLines } from '../header-lines.js';
 
 /** What comes before the body of a plain request. */
 export interface PlainHead {
@@ -16,8 +16,6 @@ export interface PlainHead {
   readonly headLength: number;
 }
 
-/** Behind the last line of a head, with the end of that. */
-export const EMPTY_LINE = Buffer.from('\r\n\r\n');
 const REQUEST_LINE = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \/[\x21\x22\x24-\x7e]* HTTP\/1\.1$/;
 const VERSION_LENGTH = ' HTTP/1.1'.length;
 /** What `Content-Length` says in a plain head. */
