@@ -12,7 +12,7 @@ const HELD_LIMIT_BYTES = 65_536;
 const LOOKS_LIMIT = 256;
 
 /** Why an answer was not good enough. */
-export type AttemptError = FailureKind | 'status' | 'redirect' | 'stream_error';
+export type AttemptError = FailureKind | 'status' | 'redirect' | 'stream_error' | 'cancelled';
 
 /** How long an upstream may take, in milliseconds. */
 export interface Deadlines {
@@ -101,10 +101,14 @@ export class Attempt implements AnswerListener {
     this.transfer.resume();
   }
 
-  /** Nothing more is told, nor asked of the upstream. */
-  cancel(): void {
+  /**
+   * Nothing more is told, nor asked of the upstream.
+   * @param error why, where the attempt was not decided yet
+   */
+  cancel(error: AttemptError = 'cancelled'): void {
     clearTimeout(this.timer);
     if (this.isOver()) return;
+    if (this.state === 'waiting' || this.state === 'undecided') this.decide(error);
     this.state = 'cut';
     this.transfer.cancel();
   }

@@ -8,6 +8,7 @@ export interface StreamEvent {
 /** How much of a stream is looked at for its first event. */
 const LIMIT_BYTES = 65_536;
 const LINE_END = /\r\n?/g;
+const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * The first event of a stream, comments left out.
@@ -15,8 +16,7 @@ const LINE_END = /\r\n?/g;
  */
 export function firstEvent(stream: Buffer): StreamEvent | undefined {
   if (stream.length > LIMIT_BYTES) return { name: '', data: '' };
-  const received = stream.toString('utf8', 0, stream.length);
-  const text = received.includes('\r') ? received.replace(LINE_END, '\n') : received;
+  const text = textOf(stream);
   let name = '';
   let data: string | undefined;
   for (let at = 0; ;) {
@@ -28,6 +28,13 @@ export function firstEvent(stream: Buffer): StreamEvent | undefined {
     else if (text.startsWith('event:', at)) name = valueIn(text, at, end);
     at = end + 1;
   }
+}
+
+/** With one kind of line ends, and without a byte order mark. */
+function textOf(stream: Buffer): string {
+  const received = stream.toString('utf8', 0, stream.length);
+  const text = received.charCodeAt(0) === BYTE_ORDER_MARK ? received.slice(1) : received;
+  return text.includes('\r') ? text.replace(LINE_END, '\n') : text;
 }
 
 function joined(data: string | undefined, line: string): string {

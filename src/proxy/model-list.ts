@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { HttpResponse } from '../common/http-exchange.js';
 import { Attempt } from './attempt.js';
+import type { AttemptError } from './attempt.js';
 import type { AnswerHead } from './answer-head.js';
 import { mergedModels, modelsIn } from './models.js';
 import type { ListedModel } from './models.js';
@@ -41,22 +42,32 @@ export class ModelList {
       const attempts = attemptsOf(questions);
       const answered = lists.findIndex((list) => list !== undefined);
       const attempt = attempts[answered];
-      if (!attempt) {
-        const { status, send } = refuse(response, 'upstream_unreachable', request.id);
-        const attempt = attempts.at(-1);
-        finish(request, { status, outcome: 'upstream_error', attempts, attempt, isStream: false }, send);
+      const body = attempt && textOf(lists, asksAnthropic);
+      if (body === undefined) {
+        const code = attempt ? 'upstream_error' : 'upstream_unreachable';
+        const { status, send } = refuse(response, code, request.id);
+        const last = attempts.at(-1);
+        finish(
+          request,
+          { status, outcome: 'upstream_error', attempts, attempt: last, isStream: false },
+          send,
+        );
         return;
       }
-      const body = JSON.stringify(
-        mergedModels(
-          lists.flatMap((list) => list ?? []),
-          asksAnthropic,
-        ),
-      );
       finish(request, { status: 200, outcome: 'ok', attempts, attempt, isStream: false }, () =>
         send(response, body, request.id),
       );
     });
+  }
+}
+
+/** Undefined where a list is nested so deep that it can be read, but not be written. */
+function textOf(lists: readonly (ListedModel[] | undefined)[], anthropic: boolean): string | undefined {
+  const models = lists.flatMap((list) => list ?? []);
+  try {
+    return JSON.stringify(mergedModels(models, anthropic));
+  } catch {
+    return undefined;
   }
 }
 
@@ -96,7 +107,7 @@ class Question {
   ask(): Promise<ListedModel[] | undefined> {
     return new Promise((resolve) => {
       this.resolve = resolve;
-      const deadline = setTimeout(() => this.give(undefined), TIMEOUT_MS);
+      const deadline = setTimeout(() => this.give(undefined, 'timeout'), TIMEOUT_MS);
       this.resolve = (models) => {
         clearTimeout(deadline);
         resolve(models);
@@ -131,8 +142,9 @@ class Question {
     this.give(undefined);
   }
 
-  private give(models: ListedModel[] | undefined): void {
-    this.attempt.cancel();
+  /** @param error why there are none, where the upstream has not said anything yet */
+  private give(models: ListedModel[] | undefined, error?: AttemptError): void {
+    this.attempt.cancel(error);
     this.resolve(models);
   }
 }

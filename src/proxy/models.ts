@@ -29,7 +29,8 @@ export function mergedModels(models: readonly ListedModel[], anthropic: boolean)
 
 function asOpenAi(model: ListedModel): object {
   if (model.type !== 'model') return { object: 'model', ...model };
-  const created = Math.floor(Date.parse(String(model.created_at)) / 1_000);
+  const { created_at: createdAt } = model;
+  const created = typeof createdAt === 'string' ? Math.floor(Date.parse(createdAt) / 1_000) : 0;
   return { id: model.id, object: 'model', created: created || 0, owned_by: 'anthropic' };
 }
 

@@ -21,7 +21,7 @@ const NOTHING: EventReading = {
 /** Events that end an answer of OpenAI's Responses. */
 const RESPONSE_ENDS = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-/** @param data of the event: JSON, or something else like `[DONE]` */
+/** Never throws. @param data of the event: JSON, or something else like `[DONE]` */
 export function readEvent(data: string): EventReading {
   const event = parse(data);
   if (!event) return NOTHING;
@@ -53,10 +53,11 @@ function readTyped(event: ProviderUsage): EventReading {
   const { type } = event;
   if (type === 'message_start') return { ...NOTHING, usage: asObject(asObject(event.message)?.usage) };
   if (type === 'message_delta') return { ...NOTHING, usage: asObject(event.usage), isFinal: true };
-  if (RESPONSE_ENDS.has(String(type))) {
+  if (typeof type !== 'string') return NOTHING; // to make a text of what is none may throw
+  if (RESPONSE_ENDS.has(type)) {
     return { ...NOTHING, usage: asObject(asObject(event.response)?.usage), isFinal: true };
   }
-  const isDelta = typeof type === 'string' && (type === 'content_block_delta' || type.endsWith('.delta'));
+  const isDelta = type === 'content_block_delta' || type.endsWith('.delta');
   return isDelta ? { ...NOTHING, hasContent: true } : NOTHING;
 }
 
@@ -67,18 +68,22 @@ function isString(value: unknown): boolean {
 /** Kinds of errors that another upstream may not have: the provider is overloaded, or has failed. */
 const SERVER_ERROR = /overloaded|server_error|api_error|internal|unavailable|timeout/i;
 
+/** Some write a status as text. */
+const STATUS = /^[45]\d\d$/;
+
 /** Every text with a member `error` has it: by the letter, or with escapes in its name. */
 const MAY_HAVE_ERROR = /"error"|\\u/;
 
-/** Whether an event says that the provider has failed, rather than that it refuses the request. */
+/** Whether an event says that the provider has failed, rather than that it refuses the request. Never throws. */
 export function isServerError(name: string, data: string): boolean {
   if (name !== 'error' && !MAY_HAVE_ERROR.test(data)) return false; // to parse it takes longer than all else
   const event = parse(data);
   const error = errorIn(event, name);
   if (!error) return false;
   const { type, code } = error;
-  if (typeof code === 'number' && code >= 400) return code >= 500;
-  return SERVER_ERROR.test(String(type)) || SERVER_ERROR.test(String(code));
+  const status = typeof code === 'string' && STATUS.test(code) ? Number(code) : code;
+  if (typeof status === 'number' && status >= 400) return status >= 500;
+  return [type, code].some((word) => typeof word === 'string' && SERVER_ERROR.test(word));
 }
 
 function errorIn(event: ProviderUsage | undefined, name: string): ProviderUsage | undefined {

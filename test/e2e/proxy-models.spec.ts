@@ -5,6 +5,7 @@ import { call, open, ownerWith } from '../support/proxy-client.js';
 import type { PoolEntry } from '../support/proxy-client.js';
 import { answerWith, startRawUpstream } from '../support/raw-upstream.js';
 import type { Answer, RawUpstream } from '../support/raw-upstream.js';
+import { recordOf } from '../support/recorded.js';
 
 const PATIENCE_MS = 3_000;
 
@@ -20,6 +21,10 @@ afterEach(() => Promise.all(upstreams.map((upstream) => upstream.close())));
 
 /** A key of a pool of upstreams that answer so. */
 async function keyFor(...answers: (Answer | [Answer, Partial<PoolEntry>])[]): Promise<string> {
+  return (await poolOf(...answers)).key;
+}
+
+async function poolOf(...answers: (Answer | [Answer, Partial<PoolEntry>])[]) {
   const entries: PoolEntry[] = [];
   for (const each of answers) {
     const [answer, fields] = Array.isArray(each) ? each : [each, {}];
@@ -27,7 +32,7 @@ async function keyFor(...answers: (Answer | [Answer, Partial<PoolEntry>])[]): Pr
     upstreams.push(upstream);
     entries.push({ url: upstream.url, ...fields });
   }
-  return (await ownerWith(app, ...entries)).key;
+  return ownerWith(app, ...entries);
 }
 
 const list = (...models: object[]) => answerWith(JSON.stringify({ object: 'list', data: models }));
@@ -117,19 +122,41 @@ it.each(DEAD)(
   },
 );
 
+it.each<[string, string, number]>([
+  ['has members that cannot be made texts', 'type":"model","created_at":{"toString":0,"valueOf":0}', 0],
+  ['has a time that is none', 'type":"model","created_at":"tomorrow"', 0],
+  ['has a time that is another type', 'type":"model","created_at":[1]', 0],
+])('where one %s are told all the same', async (_what, members, created) => {
+  const key = await keyFor(answerWith(`{"data":[{"id":"a","${members}}]}`));
+  const { status, text } = await modelsOf(key);
+  const data = [{ id: 'a', object: 'model', created, owned_by: 'anthropic' }];
+  expect([status, JSON.parse(text).data]).toEqual([200, data]);
+});
+
+it('are 502 where they are nested deeper than can be written', async () => {
+  const depth = 1_000_000;
+  const key = await keyFor(answerWith(`{"data":[{"id":"a","x":${'['.repeat(depth)}${']'.repeat(depth)}}]}`));
+  const { status, text } = await modelsOf(key);
+  expect([status, JSON.parse(text).error.code]).toEqual([502, 'upstream_error']);
+});
+
 it('do not wait for upstreams that hang, before their answer or within', async () => {
-  const key = await keyFor(
+  const { owner, key } = await poolOf(
     () => undefined,
     list(gpt('a')),
     ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{'),
   );
   const beganAt = performance.now();
-  const { status, text } = await modelsOf(key);
+  const { status, text } = await modelsOf(key, { 'x-request-id': 'one-hangs' });
   expect([status, JSON.parse(text).data]).toEqual([200, [gpt('a')]]);
   const took = performance.now() - beganAt;
   expect(took).toBeGreaterThanOrEqual(PATIENCE_MS - 5);
   expect(took).toBeLessThan(PATIENCE_MS + 1_500);
   await eventually(() => expect(upstreams.map(({ sockets }) => sockets.size)).toEqual([0, 1, 0]));
+  const [hanging, good] = (await recordOf(owner, 'one-hangs')).attempts;
+  expect(hanging).toMatchObject({ status: null, error: 'timeout' });
+  expect(hanging!.ms).toBeGreaterThanOrEqual(PATIENCE_MS - 5);
+  expect(good).toMatchObject({ status: 200, error: null });
 });
 
 it('leave out entries that are no models', async () => {

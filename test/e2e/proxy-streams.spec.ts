@@ -217,7 +217,9 @@ describe('a client that leaves cancels the upstream’s work', () => {
     const opening = open(app, secret, { body: '{}', headers, signal: leaving.signal });
     opening.catch(() => undefined);
     await msUntilClosed(await asked, leaving);
-    expect((await recordOf(owner, headers['x-request-id'])).attempts).toHaveLength(1);
+    const { attempts } = await recordOf(owner, headers['x-request-id']);
+    expect(attempts).toMatchObject([{ status: null, error: 'cancelled' }]);
+    expect(attempts[0]!.ms).toBeGreaterThan(0);
     expect(other.requests).toEqual([]);
     await other.close();
   });

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { isServerError, readEvent } from './stream-events.js';
+import { tokenCounts } from './token-counts.js';
+
+/** JSON out of members that mean something to the proxy, or to JavaScript, with anything in any of them. */
+const { anything } = fc.letrec<{ anything: unknown }>((tie) => ({
+  anything: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(
+      null,
+      true,
+      0,
+      -1,
+      1.5,
+      503,
+      1e300,
+      '',
+      'error',
+      'message_start',
+      'response.failed',
+      'x.delta',
+    ),
+    fc.array(tie('anything'), { maxLength: 3 }),
+    fc.dictionary(
+      fc.constantFrom(
+        ...[
+          'type',
+          'code',
+          'error',
+          'usage',
+          'choices',
+          'delta',
+          'text',
+          'message',
+          'response',
+          'finish_reason',
+        ],
+        ...[
+          'toString',
+          'valueOf',
+          'toJSON',
+          '__proto__',
+          'constructor',
+          'length',
+          'prompt_tokens',
+          'endsWith',
+        ],
+      ),
+      tie('anything'),
+      { maxKeys: 5 },
+    ),
+  ),
+}));
+
+it('reads anything that an upstream may send without throwing', () => {
+  fc.assert(
+    fc.property(anything, fc.constantFrom('', 'error'), (value, name) => {
+      const data = JSON.stringify(value);
+      const { usage } = readEvent(data);
+      if (usage) tokenCounts(usage);
+      isServerError(name, data);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+const UNTEXTUAL = '{"toString":0,"valueOf":0}';
+
+it.each([
+  ['error', `{"type":${UNTEXTUAL}}`],
+  ['', `{"error":{"type":${UNTEXTUAL},"code":${UNTEXTUAL}}}`],
+  ['', `{"type":"error","error":{"type":"invalid_request_error","code":"429"}}`],
+  ['', `{"error":{"code":429,"type":"server_error"}}`],
+])('takes the event %j with %s for no failure of the provider', (name, data) => {
+  expect(readEvent(data)).toMatchObject({ hasContent: false, isFinal: false });
+  expect(isServerError(name, data)).toBe(false);
+});
+
+it.each([
+  '{"error":{"message":"x","code":503}}',
+  '{"error":{"message":"x","code":"503"}}',
+  '{"type":"error","error":{"type":"overloaded_error"}}',
+  `{"error":{"type":${UNTEXTUAL},"code":"server_error"}}`,
+])('takes %s for one', (data) => expect(isServerError('', data)).toBe(true));
