@@ -48,8 +48,12 @@ function cached(usage: ProviderUsage): number | null {
   );
 }
 
+/** No model takes nearly as many. What an upstream claims beyond would overflow the sums, for which a month has to fit. */
+const COUNT_LIMIT = 1_000_000_000;
+
 function count(value: unknown): number | null {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
+  const isCount = Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= COUNT_LIMIT;
+  return isCount ? (value as number) : null;
 }
 
 export function asObject(value: unknown): ProviderUsage | undefined {
