@@ -69,9 +69,9 @@ export class UpstreamConnection implements Writer {
     socket.setNoDelay(true);
     connections.set(socket, this);
     socket.resume(); // its stream has no data, but an end
-    socket.on('end', () => this.onClose());
-    socket.on('error', () => this.onClose());
-    socket.on('close', () => this.onClose());
+    socket.on('end', () => this.onClose(false));
+    socket.on('error', () => this.onClose(true));
+    socket.on('close', () => this.onClose(false));
   }
 
   get usable(): boolean {
@@ -150,9 +150,10 @@ export class UpstreamConnection implements Writer {
     this.released(this);
   }
 
-  private onClose(): void {
+  /** @param isBroken whether the other end did not end it: what has come is not all, however its end is known */
+  private onClose(isBroken: boolean): void {
     this.persistent = false;
-    if (this.listener && !this.reader.close()) {
+    if (this.listener && (isBroken || !this.reader.close())) {
       this.fail('reset', this.answered > 0 && !this.reader.inAnswer);
     }
     this.socket.destroy();

@@ -150,6 +150,17 @@ describe('the outcome', () => {
     expect(record.ttft_ms).not.toBeNull();
   });
 
+  it.each([
+    ['application/json', '{"half":'],
+    ['text/event-stream', 'data: {"choices":[]}\n\ndata: {"cho'],
+  ])('of %s without a length that is reset is interrupted', async (type, text) => {
+    const head = `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\n\r\n`;
+    const record = await recorded(({ socket }) => {
+      socket.write(head + text, () => setTimeout(() => socket.resetAndDestroy(), 20));
+    });
+    expect(record).toMatchObject({ status: 200, outcome: 'interrupted' });
+  });
+
   it('of another answer that was cut is interrupted', async () => {
     const record = await recorded(
       thenClose(
