@@ -3,7 +3,7 @@ import { endOfLine, readHeaderLines } from '../common/header-lines.js';
 /** What comes before the body of an upstream's answer (RFC 9112, sections 4 and 5). */
 export interface AnswerHead {
   readonly status: number;
-  /** Names (in lower case) and values in turn, as they came. */
+  /** Names (in lower case) and values in turn, as they came; at most one says the length, and only where it counts. */
   readonly headers: readonly string[];
   /** In lower case, with its parameters; empty when there is none. */
   readonly contentType: string;
@@ -65,9 +65,9 @@ class HeadFields {
   }
 
   add(name: string, value: string): void {
+    if (name === 'content-length') return this.noteLength(value);
     this.headers.push(name, value);
-    if (name === 'content-length') this.noteLength(value);
-    else if (name === 'content-type') this.contentType = value.toLowerCase();
+    if (name === 'content-type') this.contentType = value.toLowerCase();
     else if (name === 'connection') this.persistent &&= !/\bclose\b/i.test(value);
     else if (name === 'content-encoding') this.encoded ||= value !== '' && value.toLowerCase() !== 'identity';
     else if (name === 'transfer-encoding') {
@@ -79,15 +79,23 @@ class HeadFields {
   framing(): BodyFraming {
     if (this.transferEncoding !== undefined) {
       if (this.transferEncoding.toLowerCase() !== 'chunked') throw new MalformedAnswer();
-      if (this.length !== undefined) this.persistent = false; // RFC 9112, 6.1: might be an attack
+      if (this.length !== undefined) this.forgetLength();
       return 'chunked';
     }
     return this.length === undefined ? 'close' : Number(this.length);
   }
 
+  /** The same length again is said once (RFC 9110, section 8.6). */
   private noteLength(value: string): void {
     if (!DIGITS.test(value) || (this.length !== undefined && this.length !== value))
       throw new MalformedAnswer();
+    if (this.length === undefined) this.headers.push('content-length', value);
     this.length = value;
+  }
+
+  /** Beside `Transfer-Encoding` it does not count, might be an attack, and is not passed on (RFC 9112, section 6.3). */
+  private forgetLength(): void {
+    this.headers.splice(this.headers.indexOf('content-length'), 2);
+    this.persistent = false;
   }
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { cuts, singly, splitAt } from '../../test/support/splits.js';
 import { MalformedAnswer } from './answer-head.js';
+import type { AnswerHead } from './answer-head.js';
 import { AnswerReader } from './answer-reader.js';
 
 /** What a reader told of some answers; the pieces of a body put together. */
@@ -171,16 +172,23 @@ describe('accepts no answer that could be read in two ways:', () => {
 it('follows the chunks where there is a length, too, and does not use the connection again', () => {
   const text =
     'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n';
-  const persistent: boolean[] = [];
+  const heads: AnswerHead[] = [];
   let body = '';
   const reader = new AnswerReader({
-    head: (head) => persistent.push(head.persistent),
+    head: (head) => heads.push(head),
     data: (chunk) => (body += chunk.toString()),
     end: () => undefined,
   });
   reader.begin('GET');
   reader.feed(Buffer.from(text));
-  expect([persistent, body, reader.inAnswer]).toEqual([[false], 'ab', false]);
+  // The length is not passed on: where the answer ends would be the upstream's to say, and another one's to read.
+  expect(heads).toMatchObject([{ persistent: false, headers: ['transfer-encoding', 'chunked'] }]);
+  expect([body, reader.inAnswer]).toEqual(['ab', false]);
+});
+
+it('tells a length once that is there twice', () => {
+  const { answers } = readText('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nA: b\r\nContent-Length: 2\r\n\r\nab');
+  expect(answers).toMatchObject([{ headers: ['content-length', '2', 'a', 'b'], isComplete: true }]);
 });
 
 it.each([
