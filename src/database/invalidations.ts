@@ -146,6 +146,7 @@ class Acknowledgements {
       this.changed = () => {
         if (replicas.every((replica) => this.replicas.has(replica))) resolve();
       };
+      if (unlessAborted.aborted) resolve(); // then there is no event any more
       unlessAborted.addEventListener('abort', () => resolve(), { once: true });
       this.changed();
     });

@@ -91,11 +91,20 @@ export class ReplicaListener {
     });
     client.on('error', () => undefined); // the next heartbeat finds out
     client.on('notification', ({ channel, payload = '' }) => this.notified(channel, payload));
+    try {
+      await this.listen(client);
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async listen(client: pg.Client): Promise<void> {
     await client.connect();
     await client.query(`LISTEN ${ReplicaListener.CHANNEL}`);
     await client.query(`LISTEN ${ReplicaListener.ACKNOWLEDGEMENTS}`);
     await client.query(`DELETE FROM replicas WHERE seen_at < clock_timestamp() - ${FORGOTTEN_AFTER}`);
-    return client;
   }
 
   private async keepBeating(client: pg.Client): Promise<void> {
