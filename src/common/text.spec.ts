@@ -1,4 +1,4 @@
-import { codePoints, emailKey, isStorableText, storableText, trimUnicode } from './text.js';
+import { codePoints, emailKey, isAddress, isStorableText, storableText, trimUnicode } from './text.js';
 
 it.each([
   ['', ''],
@@ -33,4 +33,20 @@ it('counts what people count', () => {
 
 it('compares addresses trimmed and whatever their case', () => {
   expect(emailKey(' Ada@EXAMPLE.com\n')).toBe('ada@example.com');
+  expect(emailKey('ÉMILE@example.com')).toBe('émile@example.com');
 });
+
+it('takes no address for one in ASCII that is not', () => {
+  const beyond = Array.from({ length: 0x10ffff - 0x7f }, (_, i) => i + 0x80).filter(
+    (code) => code >> 11 !== 27,
+  );
+  const alike = beyond.filter((code) => /^[\0-\x7f]+$/.test(emailKey(`a${String.fromCodePoint(code)}b`)));
+  expect(alike).toEqual([]);
+});
+
+it.each([
+  ['ada@example.com', true],
+  ['ada@example', false],
+  ['\ud800@example.com', false],
+  ['a\0@example.com', false],
+])('%j is an address: %j', (text, expected) => expect(isAddress(text)).toBe(expected));

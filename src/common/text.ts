@@ -1,3 +1,5 @@
+import { isEmail } from 'class-validator';
+
 /** All of it is in the basic plane, so that a code unit is enough to look at. */
 const WHITE_SPACE = /[\p{White_Space}\uFEFF]/u;
 
@@ -30,9 +32,18 @@ export function codePoints(text: string): number {
   return count;
 }
 
+/** Whether it is an e-mail address that PostgreSQL can store. In this order: `isEmail` throws at a lone surrogate. */
+export function isAddress(text: string): boolean {
+  return isStorableText(text) && isEmail(text);
+}
+
+/** The one character beyond ASCII whose lower case is in it: with it, one mailbox would pass for another. */
+const KELVIN_SIGN = '\u212A';
+
 /** What e-mail addresses are compared by: trimmed, and case does not count. */
 export function emailKey(email: string): string {
-  return trimUnicode(email).toLowerCase();
+  const parts = trimUnicode(email).split(KELVIN_SIGN);
+  return parts.map((part) => part.toLowerCase()).join(KELVIN_SIGN);
 }
 
 /** The same text in memory of its own: a part of a string may hold on to all of it, and to the secrets in it. */

@@ -1,6 +1,5 @@
 import { Controller, Get, HttpCode, HttpStatus, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { isEmail } from 'class-validator';
 import type { Request, Response } from 'express';
 import { Public } from '../auth/public.decorator.js';
 import { BodyTooLarge, readBytes } from '../common/body-bytes.js';
@@ -9,7 +8,7 @@ import { parseForm } from '../common/form-body.js';
 import { InvalidJson, parseJsonObject } from '../common/json-body.js';
 import { Operation } from '../common/operation.js';
 import { sendPage } from '../common/page.js';
-import { isStorableText, trimUnicode } from '../common/text.js';
+import { isAddress, trimUnicode } from '../common/text.js';
 import { Settings } from '../config/settings.js';
 import { NotFromHere } from './dev-sign-in.errors.js';
 import { signedInPage, signInPage } from './dev-sign-in.page.js';
@@ -112,5 +111,5 @@ export class DevSignInController {
 function toAddress(text: unknown): string | undefined {
   if (typeof text !== 'string' || text.length > EMAIL_MAX_LENGTH) return undefined;
   const address = trimUnicode(text);
-  return isEmail(address) && isStorableText(address) ? address : undefined;
+  return isAddress(address) ? address : undefined;
 }

@@ -33,9 +33,12 @@ export class KeyUsage implements OnApplicationShutdown {
     const batch = this.unwritten;
     this.unwritten = new Map();
     try {
+      // Locked in one order by everybody who takes several: nobody waits for somebody who waits for them.
       await this.keys.query(
         `UPDATE proxy_keys k SET last_used_at = greatest(k.last_used_at, to_timestamp(used.at / 1000.0))
-         FROM unnest($1::bigint[], $2::double precision[]) AS used (id, at) WHERE k.id = used.id`,
+         FROM unnest($1::bigint[], $2::double precision[]) AS used (id, at)
+         WHERE k.id = used.id AND k.id IN (
+           SELECT id FROM proxy_keys WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE)`,
         [[...batch.keys()], [...batch.values()]],
       );
     } catch (error) {

@@ -90,7 +90,7 @@ export class KeysService implements OnModuleInit {
     await holdMembership(organizationId, user.id, transaction);
     const secret = newKeySecret();
     const key = transaction.create(ProxyKey, {
-      ...{ organizationId, userId: user.id, name: name ?? DEFAULT_NAME, expiresAt: expires_at ?? null },
+      ...{ organizationId, userId: user.id, name: name ?? DEFAULT_NAME, expiresAt: instant(expires_at) },
       ...{ secretSha256: tokenHash(secret), ...shownParts(secret) },
       ...{ source: device ? 'device' : 'dashboard', device },
     });
@@ -147,10 +147,18 @@ export class KeysService implements OnModuleInit {
   ): Promise<number> {
     const [, revoked] = await transaction.query<[unknown[], number]>(
       `UPDATE proxy_keys SET revoked_at = clock_timestamp(), revoked_reason = $3
-       WHERE organization_id = $1 AND ($2::text IS NULL OR user_id = $2) AND revoked_at IS NULL`,
+       WHERE id IN (
+         SELECT id FROM proxy_keys
+         WHERE organization_id = $1 AND ($2::text IS NULL OR user_id = $2) AND revoked_at IS NULL
+         ORDER BY id FOR NO KEY UPDATE)`,
       [organizationId, userId ?? null, reason],
     );
     await this.invalidations.publish({ topic: KEYS_REVOKED, organizationId, userId }, transaction);
     return revoked;
   }
+}
+
+/** In UTC: PostgreSQL knows fewer time zones than ISO 8601 can write. */
+function instant(time: string | null | undefined): string | null {
+  return time ? new Date(time).toISOString() : null;
 }

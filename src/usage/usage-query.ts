@@ -2,6 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { BadRequest } from '../common/domain-error.js';
+import { parseIsoTime } from '../common/iso-time.js';
 import { isStorableText } from '../common/text.js';
 
 export const BUCKETS = ['hour', 'day', 'month'] as const;
@@ -11,12 +12,12 @@ export const GROUPINGS = ['model', 'provider', 'upstream', 'key', 'user', 'statu
 /** What usage is grouped and filtered by. */
 export type Grouping = (typeof GROUPINGS)[number];
 
+/** With it the end of the last bucket would have five digits. */
+const LAST_YEAR = 9999;
 const DEFAULT_RANGE_MS = 30 * 24 * 3_600_000;
 const MAX_VALUES = 100;
 const ID = /^(?:0|[1-9]\d{0,14})$/;
 const STATUS = /^[1-5]\d\d$/;
-/** A date, which begins at midnight UTC, or a time with a time zone. */
-const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d))?$/;
 
 /** Only records that have one of the values, for each of the filters that are there. */
 export type UsageFilters = Partial<Record<Grouping, string[]>>;
@@ -65,9 +66,9 @@ function parseRange(parameters: Parameters, now: Date): { from: Date; to: Date }
 function parseTime(name: string, value: unknown): Date | undefined {
   const text = single(name, value)?.replace(' ', '+'); // a plus that was not encoded
   if (text === undefined) return undefined;
-  const time = new Date(TIME.test(text) ? text : NaN);
-  const year = time.getUTCFullYear();
-  if (year >= 1970 && year <= 9999) return time;
+  const time = parseIsoTime(text);
+  const year = time?.getUTCFullYear() ?? NaN;
+  if (year >= 1970 && year < LAST_YEAR) return time;
   throw new BadRequest(`${name} must be a date, or a time with a time zone, as ISO 8601`);
 }
 

@@ -21,6 +21,8 @@ import type { SummaryRow } from './usage-summary-statement.js';
 
 const MAX_BUCKETS = 2_500;
 const MAX_GROUPS = 50_000;
+/** Of an answer that is not too long: with one for the totals. */
+const MAX_ROWS = 1 + MAX_BUCKETS + MAX_GROUPS;
 /** Compiling takes longer than it saves, and histograms of a year are to stay in memory. */
 const QUERY_SETTINGS = "SET LOCAL jit = off; SET LOCAL work_mem = '64MB'";
 
@@ -50,7 +52,7 @@ export class UsageSummaryService {
   }
 
   private async rows(owner: UsageOwner, query: UsageQuery): Promise<SummaryRow[]> {
-    const statement = summaryStatement(owner, query, MAX_BUCKETS + MAX_GROUPS);
+    const statement = summaryStatement(owner, query, MAX_ROWS + 1);
     const advice = 'less time, larger buckets or fewer groups';
     const rows = await timelyRows<SummaryRow>(this.dataSource, statement, advice, QUERY_SETTINGS);
     if (rows.filter(({ level }) => level === 'group').length <= MAX_GROUPS) return rows;

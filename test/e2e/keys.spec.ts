@@ -73,6 +73,7 @@ describe('minting', () => {
     [{ expires_at: 'tomorrow' }, 'invalid_expires_at'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'invalid_expires_at'],
     [{ expires_at: '2999-13-01T00:00:00Z' }, 'invalid_expires_at'],
+    [{ expires_at: '2999-02-30T00:00:00Z' }, 'invalid_expires_at'],
     [{ expires_at: '2999-01-01' }, 'invalid_expires_at'],
     [{ expires_at: 4102444800 }, 'invalid_expires_at'],
   ])('refuses %j', async (body, type) => {
@@ -101,6 +102,12 @@ describe('minting', () => {
       .post('/me/keys')
       .send({ expires_at: '2999-01-01T02:00:00+02:00' });
     expect(body.expires_at).toBe('2999-01-01T00:00:00.000Z');
+    const far = await (
+      await app.as('ann')
+    )
+      .post('/me/keys')
+      .send({ expires_at: '2999-01-01T20:00:00+20:00' });
+    expect(far.body.expires_at).toBe('2999-01-01T00:00:00.000Z');
   });
 });
 

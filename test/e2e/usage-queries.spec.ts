@@ -122,6 +122,7 @@ describe('the range', () => {
   it.each([
     'from=yesterday',
     'from=2026-13-01',
+    'from=2026-02-30',
     'from=2026-02-30T25:00:00Z',
     'to=2026-03-01T00:00:00',
     'from=2026-03-02&to=2026-03-02',
