@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { SessionUser } from '../auth/session-user.js';
 import { NotFound } from '../common/domain-error.js';
+import { isStorableText } from '../common/text.js';
 import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
 import { AuditTrail } from './audit-trail.js';
@@ -122,6 +123,7 @@ export class MembersService {
     userId: string,
     transaction: EntityManager,
   ): Promise<MemberResponse | undefined> {
+    if (!isStorableText(userId)) return undefined; // from a path, where it may be anything
     const [member] = await transaction.query<MemberResponse[]>(GET, [organizationId, userId]);
     return member;
   }

@@ -5,7 +5,7 @@ import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/domain-error.js';
 import { advancedUpdatedAt } from '../database/change.js';
-import { violatesForeignKey, violatesUnique } from '../database/constraints.js';
+import { deadlocked, violatesForeignKey, violatesUnique } from '../database/constraints.js';
 import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
 import { OrganizationDeleting } from '../organizations/membership-events.js';
@@ -113,5 +113,6 @@ export class ProjectsService implements OnModuleInit {
 function refuse(error: unknown): never {
   if (violatesUnique(error, 'projects_organization_id_name_key')) throw new NameTaken();
   if (violatesForeignKey(error, 'projects_organization_id_fkey')) throw new OrganizationNotFound();
+  if (deadlocked(error)) throw new NameTaken(); // two that want each other's name: neither can have it
   throw error;
 }

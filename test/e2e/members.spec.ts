@@ -137,7 +137,7 @@ describe('a member', () => {
 
   it('that is not there is 404 for admins', async () => {
     const other = await teamOwner(app);
-    for (const userId of ['nobody', other.user, String(team.organizationId)]) {
+    for (const userId of ['nobody', other.user, String(team.organizationId), '\0', 'a\0b']) {
       await team.admin.put(member(userId)).send({ role: 'admin' }).expect(404, untyped('not found'));
       await team.admin.delete(member(userId)).expect(404, untyped('not found'));
     }
