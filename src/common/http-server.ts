@@ -63,10 +63,12 @@ export class HttpServerAdapter extends ExpressAdapter {
     const { bodyTimeoutMs, clientIdleTimeoutMs } = this.settings;
     const server: Server = createServer({ ...prototypesOf(application), ...limitsOf(this.settings) });
     server.maxHeadersCount = 0; // Node would drop the headers beyond it, and tell nobody
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('request', (request, response) => {
-      if (!this.answers(request, response)) {
+      if (lacksHost(request)) this.refuse(request.socket, 400);
+      else if (!this.answers(request, response)) {
         assignRequestId(request, response);
-        request.url = withDecodablePath(request.url ?? '/');
+        request.url = withDecodablePath(request.url === '*' ? '/*' : (request.url ?? '/'));
         application(request, response);
       }
     });
@@ -149,6 +151,7 @@ function limitsOf(settings: HttpServerSettings): ServerOptions {
     connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(headersTimeoutMs / 4)),
     keepAliveTimeout: keepAliveTimeoutMs,
     maxHeaderSize: headerLimitBytes,
+    requireHostHeader: false, // of this we see to: Node's answer would have neither body nor request id
   };
 }
 
@@ -182,6 +185,11 @@ async function acceptWhatHasCome(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     if (performance.now() - beganAt < QUIET_TURN_MS) return;
   }
+}
+
+/** RFC 9112, section 3.2. */
+function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && headers.host === undefined;
 }
 
 function isBelow(url: string, prefix: string): boolean {

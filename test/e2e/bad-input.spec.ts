@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
+import { connectRaw, statusesIn } from '../support/raw-client.js';
 import { sessionFor } from '../support/sessions.js';
 
 const MIB = 1_048_576;
@@ -137,14 +137,10 @@ describe('bodies', () => {
 
   it('that end early change nothing', async () => {
     const before = (await owner.admin.get(projects)).body;
-    await new Promise<void>((resolve) => {
-      const socket = connect(Number(new URL(app.url).port), '127.0.0.1', () => {
-        socket.write(`POST ${projects} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`);
-        socket.write('Content-Length: 100\r\n\r\n{"name": "cut');
-        socket.end();
-      });
-      socket.on('close', () => resolve()).resume();
-    });
+    const head = `POST ${projects} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
+    const client = await connectRaw(app, head);
+    client.socket.end('Content-Length: 100\r\n\r\n{"name": "cut');
+    await client.closed;
     expect((await owner.admin.get(projects)).body).toEqual(before);
   });
 
@@ -300,6 +296,14 @@ describe('routes', () => {
     },
   );
 
+  it.each(['OPTIONS', 'GET'])('%s * is unknown', async (method) => {
+    const answer = await (
+      await connectRaw(app, `${method} * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    ).closed;
+    expect(statusesIn(answer)).toEqual([404]);
+    expect(answer).toContain('{"error":{"message":"not found"}}');
+  });
+
   it.each([
     ['patch', '/me/projects', 'GET, HEAD, POST'],
     ['put', '/me/projects', 'GET, HEAD, POST'],
@@ -338,17 +342,30 @@ describe('request ids', () => {
     expect(headers['x-request-id']).toMatch(/^[\w-]{20,}$/);
   });
 
-  it('are on answers to what is not HTTP, too', async () => {
-    const answer = await new Promise<string>((resolve) => {
-      let text = '';
-      const socket = connect(Number(new URL(app.url).port), '127.0.0.1', () =>
-        socket.write('nonsense\r\n\r\n'),
-      );
-      socket.on('data', (chunk) => (text += chunk.toString())).on('close', () => resolve(text));
-    });
+  it.each([
+    ['what is not HTTP', 'nonsense\r\n\r\n'],
+    ['who names no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['who names none for a key', 'GET /v1/models HTTP/1.1\r\n\r\n'],
+  ])('are on answers to %s, too', async (_, request) => {
+    const answer = await (await connectRaw(app, request)).closed;
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toMatch(/X-Request-Id: [\w-]{20,}/);
     expect(answer).toContain('{"error":{"message":"malformed request"}}');
+  });
+
+  it('are not asked for a host in HTTP/1.0', async () => {
+    const answer = await (await connectRaw(app, 'GET /healthz HTTP/1.0\r\n\r\n')).closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('what a client expects of us beyond 100-continue', () => {
+  it.each(['/healthz', '/me/projects', '/v1/models'])('does not change the answer of %s', async (path) => {
+    const plain = await fetch(`${app.url}${path}`, { headers: { authorization } });
+    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nConnection: close`;
+    const answer = await (await connectRaw(app, `${head}\r\nExpect: the-best\r\n\r\n`)).closed;
+    expect(statusesIn(answer)).toEqual([plain.status]);
+    expect(answer).toMatch(/X-Request-Id: [\w-]{20,}/i);
   });
 });
 
