@@ -80,6 +80,7 @@ export class OAuthController {
   })
   @HttpCode(HttpStatus.OK)
   @Header('Cache-Control', 'no-store')
+  @Header('Pragma', 'no-cache') // RFC 6749, section 5.1
   @Post('oauth/token')
   async poll(@OAuthForm() form: URLSearchParams): Promise<OAuthTokenResponse> {
     const grantType = form.get('grant_type');

@@ -104,7 +104,8 @@ describe('the token endpoint', () => {
     await letPass(app, 4);
     expect((await token(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
     await decide(ada, user_code, 'approve').expect(200);
-    const { body } = await token(device_code).expect(200).expect('Cache-Control', 'no-store');
+    const { body, headers } = await token(device_code).expect(200);
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
     expect(body).toEqual({ access_token: expect.stringMatching(/^mk_/), token_type: 'Bearer' });
     expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
   });
@@ -121,8 +122,10 @@ describe('the token endpoint', () => {
   it.each<[string, string, string]>([
     ['no parameters', '', 'invalid_request'],
     ['no grant type', 'device_code=x', 'invalid_request'],
+    ['an empty grant type', 'grant_type=&device_code=x', 'invalid_request'],
     ['another grant type', 'grant_type=authorization_code&code=x', 'unsupported_grant_type'],
     ['no device code', `grant_type=${DEVICE_CODE_GRANT}`, 'invalid_request'],
+    ['an empty device code', `grant_type=${DEVICE_CODE_GRANT}&device_code=`, 'invalid_request'],
     ['a device code that is not ours', `grant_type=${DEVICE_CODE_GRANT}&device_code=x`, 'invalid_grant'],
     ['a parameter twice', `grant_type=${DEVICE_CODE_GRANT}&device_code=x&device_code=x`, 'invalid_request'],
     ['JSON', '{"device_code": "x"}', 'invalid_request'],
@@ -157,6 +160,12 @@ describe('the device authorization endpoint', () => {
     const { user_code } = await begin({ name: ' My\u202e CLI ', hostname: 'box' });
     const { body } = await ada.get(`/me/device-requests/${user_code}`).expect(200);
     expect(body).toMatchObject({ name: 'My CLI', hostname: 'box' });
+  });
+
+  it('takes an empty parameter for none', async () => {
+    const { user_code } = await begin({ client_id: 'cli', name: '', hostname: '' });
+    const { body } = await ada.get(`/me/device-requests/${user_code}`).expect(200);
+    expect(body).toMatchObject({ name: 'cli', hostname: null });
   });
 
   it('shares the limit with our own format', async () => {
