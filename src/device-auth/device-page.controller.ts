@@ -109,8 +109,8 @@ export class DevicePageController {
   @Post('approve')
   async approve(@Req() request: Request, @Res() response: Response): Promise<void> {
     const { session, userCode, organizationId } = await this.readForm(request);
+    const organizations = await this.organizations.list(session.user); // before: a failure says that nothing was approved
     const device = await this.approvals.approve(session, userCode, organizationId);
-    const organizations = await this.organizations.list(session.user);
     const pool = organizations.find(({ id, kind }) =>
       organizationId === undefined ? kind === 'personal' : id === organizationId,
     );
