@@ -4,7 +4,7 @@ import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters }
 import { IdentityProviderUnavailable } from './auth.errors.js';
 
 const FETCH_TIMEOUT_MS = 5_000;
-/** At most one fetch in this time, whatever tokens arrive. */
+/** At most one fetch in this time, whatever tokens arrive, once there are keys; one after the other before. */
 const REFETCH_INTERVAL_MS = 30_000;
 /** Keys older than this are fetched anew in the background, so that a withdrawn key stops working. */
 const REFRESH_AFTER_MS = 600_000;

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../../test/support/database.js';
@@ -45,6 +47,25 @@ describe('the listener of a replica', () => {
       statements.restore();
     }
   });
+});
+
+it('leaves no connection behind where it cannot listen', async () => {
+  const database = await createDatabase();
+  await database.query('ALTER TABLE replicas RENAME TO not_there');
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(ignore);
+  const listener = new ReplicaListener(new DataSource(dataSourceOptions(database.url)), REPLICA, 1, {
+    ...{ connected: ignore, heartbeat: ignore, invalidation: ignore, acknowledgement: ignore },
+  });
+  try {
+    await listener.start();
+    await eventually(() => expect(warn.mock.calls.length).toBeGreaterThanOrEqual(4));
+    const open = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'mintkeep-replica'`;
+    await eventually(async () => expect((await database.query(open)).length).toBeLessThanOrEqual(1));
+  } finally {
+    await listener.stop();
+    jest.restoreAllMocks();
+    await database.drop();
+  }
 });
 
 /** How many statements of all clients there were at once. */

@@ -2,10 +2,10 @@ import { Controller, Get, HttpCode, HttpStatus, Post, Query, Req, Res, UseGuards
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../auth/public.decorator.js';
-import { BodyTooLarge, readBytes } from '../common/body-bytes.js';
-import { InvalidField, UnsupportedEncoding } from '../common/domain-error.js';
+import { readBytes } from '../common/body-bytes.js';
+import { InvalidField } from '../common/domain-error.js';
 import { parseForm } from '../common/form-body.js';
-import { InvalidJson, parseJsonObject } from '../common/json-body.js';
+import { parseJsonObject } from '../common/json-body.js';
 import { Operation } from '../common/operation.js';
 import { sendPage } from '../common/page.js';
 import { isAddress, trimUnicode } from '../common/text.js';
@@ -53,7 +53,7 @@ export class DevSignInController {
     description: SIGN_IN,
     answers: SessionResponse,
     orPage: true,
-    refuses: [NotFromHere, NOT_AN_ADDRESS, InvalidJson, BodyTooLarge, UnsupportedEncoding],
+    refuses: [NotFromHere],
     body: SignInDto,
     form: SIGN_IN_FORM,
     formRequires: ['email'],

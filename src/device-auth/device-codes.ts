@@ -11,8 +11,8 @@ const HMAC_BYTES = 32;
 
 /**
  * The secrets that devices poll with: base64url of 32 random bytes, the time of issue (Unix, milliseconds) and
- * an HMAC of both. So one that we never gave out is told without the database, and one that the database has
- * forgotten is told from that.
+ * an HMAC of both. So one that we never gave out is told without the database, and is not taken for one that the
+ * database has forgotten.
  */
 @Injectable()
 export class DeviceCodes {

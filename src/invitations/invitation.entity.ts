@@ -48,7 +48,7 @@ export class Invitation {
   @Column({ type: 'text' })
   role: Role;
 
-  /** As stored; a pending one may have expired, see {@link statusAt}. */
+  /** As stored; a pending one may have expired, which `invitation-rows.ts` decides. */
   @Column({ type: 'text' })
   status: InvitationStatus;
 

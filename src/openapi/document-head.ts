@@ -1,11 +1,11 @@
 /** One scheme for each credential; none of them is good for what another is for. */
-export const SECURITY_SCHEMES = {
+export const securitySchemes = (cookieName: string): Record<string, object> => ({
   session: {
     ...{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
     description: 'A session of the identity provider, for everything below `/me`.',
   },
   sessionCookie: {
-    ...{ type: 'apiKey', in: 'cookie', name: 'mintkeep_session' },
+    ...{ type: 'apiKey', in: 'cookie', name: cookieName },
     description: 'The same session as browsers have it; for the approval page alone.',
   },
   proxyKey: {
@@ -24,7 +24,7 @@ export const SECURITY_SCHEMES = {
     ...{ type: 'http', scheme: 'bearer' },
     description: '`ADMIN_TOKEN` of the service, for `/metrics`.',
   },
-};
+});
 
 /** In the order of the page. */
 export const TAGS = [

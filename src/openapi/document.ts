@@ -4,7 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Settings } from '../config/settings.js';
-import { SECURITY_SCHEMES, TAGS } from './document-head.js';
+import { securitySchemes, TAGS } from './document-head.js';
 import { introduction } from './introduction.js';
 import { withExamples } from './json-schema.js';
 import type { Json } from './json-schema.js';
@@ -32,7 +32,7 @@ export function createDocument(app: NestExpressApplication, settings: Settings):
     tags: TAGS,
     security: [{ session: [] }],
     paths: { ...pathsOf(app, found, schemas), ...proxyPaths() },
-    components: { securitySchemes: SECURITY_SCHEMES, schemas },
+    components: { securitySchemes: securitySchemes(settings.session.cookieName), schemas },
   } as unknown as OpenAPIObject;
 }
 

@@ -109,7 +109,7 @@ const OURS = { $ref: '#/components/schemas/ProxyError' };
 const PASSED_ON = { anyOf: [OURS, { description: 'As the upstream has it.' }] };
 
 /** What `GET /v1/models` never says: it asks upstreams itself, and in one go. */
-const NOT_OF_MODELS: readonly ProxyErrorCode[] = ['not_found', 'request_too_large', 'stream_interrupted'];
+const NOT_OF_MODELS: readonly ProxyErrorCode[] = ['not_found', 'upstream_timeout', 'stream_interrupted'];
 
 function refusals(schema: Json, except: readonly ProxyErrorCode[] = []): Json {
   const all = PROXY_ERROR_CODES.filter((code) => !except.includes(code)).map((code) =>

@@ -1,7 +1,9 @@
+import { KeyUsage } from '../../src/keys/key-usage.js';
 import { startApp } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
 import { join, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
+import { inParallel } from '../support/parallel.js';
 import { emailOf } from '../support/sessions.js';
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -212,6 +214,17 @@ describe('somebody who was a member', () => {
     await join(app, team, 'exa', 'member');
     expect(await roles(ex)).toEqual({ [team.user]: 'admin', exa: 'member' });
     expect((await joined()) > before).toBe(true);
+  });
+
+  it('is not kept by the writing down of when the keys were used', async () => {
+    const usage = app.app.get(KeyUsage);
+    for (let round = 0; round < 10; round++) {
+      const max = await join(app, team, 'max', 'member');
+      const minted = await inParallel(20, () => max.post(`${team.base}/keys`).expect(201));
+      for (const { body } of minted.reverse()) usage.note(body.id);
+      const [answer] = await Promise.all([team.admin.delete(member('max')), usage.flush()]);
+      expect(answer.body).toEqual({ status: 'removed', revoked_keys: 20 });
+    }
   });
 
   it('keeps personal keys and those of other teams', async () => {

@@ -52,6 +52,14 @@ function validator(): Ajv2020 {
 }
 
 describe('the document', () => {
+  it('names the cookie that the service looks at', async () => {
+    const other = await startApp({ SESSION_COOKIE_NAME: 'sb-session' });
+    const { body } = await other.anonymous.get('/openapi.json').expect(200);
+    await other.close();
+    const names = [document, body].map((each) => each.components.securitySchemes.sessionCookie.name);
+    expect(names).toEqual(['mintkeep_session', 'sb-session']);
+  });
+
   it('is OpenAPI 3.1, as its own schema has it', () => {
     const text = readFileSync(OFFICIAL_SCHEMA, 'utf8');
     // Ajv looks for the dynamic anchor in the wrong place; there is one in this schema, which it always means

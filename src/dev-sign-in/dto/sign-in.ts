@@ -1,7 +1,8 @@
-import { About } from '../../common/fields.js';
+import { About, EmailAddress } from '../../common/fields.js';
 import { Shown, text } from '../../common/members.js';
 
 export class SignInDto {
+  @EmailAddress('invalid_email')
   @About('Who you want to be.', 'ada@example.com')
   email: string;
 }

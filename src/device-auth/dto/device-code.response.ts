@@ -2,7 +2,7 @@ import { Shown, text } from '../../common/members.js';
 import { SESSION_SECONDS, POLL_INTERVAL_SECONDS } from '../device-flow.js';
 
 export class DeviceCodeResponse {
-  @Shown(text('mkd_AAABm...'), 'The secret to poll with: not for logs.')
+  @Shown(text('q3Zx0cR9...'), 'The secret to poll with: not for logs.')
   device_code: string;
 
   @Shown(

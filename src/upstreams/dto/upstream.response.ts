@@ -66,6 +66,6 @@ export class UpstreamTestResponse {
   )
   latency_ms: number;
 
-  @Shown(text('the upstream lists its models'), 'For people; nothing in it comes from the upstream.')
+  @Shown(text('the upstream answers'), 'For people; nothing in it comes from the upstream.')
   message: string;
 }
