@@ -213,12 +213,11 @@ describe('polling', () => {
     expect(await poll(app, device_code)).toMatch(KEY);
   });
 
-  it('ten milliseconds after the approval gets the key', async () => {
+  it('right behind the approval gets the key, at any replica', async () => {
     for (let i = 0; i < 20; i++) {
       const { device_code, user_code } = await beginLogin(app);
       await poll(app, device_code);
       await decide(ada, user_code, 'approve').expect(200);
-      await new Promise((resolve) => setTimeout(resolve, 10));
       expect(await poll(replica, device_code)).toMatch(KEY);
     }
   });

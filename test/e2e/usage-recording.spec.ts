@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
 import { recordLine } from '../../src/usage/record-line.js';
 import type { UsageRecord } from '../../src/usage/usage-record.js';
@@ -33,6 +35,12 @@ async function journalBytes(): Promise<number> {
   const segments = names.filter((name) => name.endsWith('.jsonl'));
   const texts = await Promise.all(segments.map((name) => readFile(join(journal(), name)).catch(() => '')));
   return texts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** How many of the messages begin so. */
+function timesSaid(logger: jest.SpiedFunction<Logger['warn']>, beginning: string): number {
+  return logger.mock.calls.filter((messages) => messages.some((each) => String(each).startsWith(beginning)))
+    .length;
 }
 
 async function sums(): Promise<unknown> {
@@ -124,21 +132,29 @@ it('a database that is away loses nothing: records wait on disk', async () => {
 }, 60_000);
 
 it('a database that comes and goes under load loses nothing', async () => {
+  const [warned, logged] = [jest.spyOn(Logger.prototype, 'warn'), jest.spyOn(Logger.prototype, 'log')];
+  let requests = 0;
+  let isOver = false;
   const load = (async () => {
-    for (let i = 0; i < 150; i++) {
+    for (; !isOver; requests += 20) {
       await record(app, many(20));
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   })();
-  for (let i = 0; i < 3; i++) {
-    await app.database.refuse();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    await app.database.admit();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+  try {
+    for (let times = 1; times <= 3; times++) {
+      await app.database.refuse();
+      await eventually(() => expect(timesSaid(warned, 'usage cannot be written')).toBe(times));
+      await app.database.admit();
+      await eventually(() => expect(timesSaid(logged, 'usage is written again')).toBe(times));
+    }
+  } finally {
+    isOver = true;
+    await load;
+    jest.restoreAllMocks();
   }
-  await load;
-  await written(app.database, 3_000, 20_000);
-  expect(await sums()).toEqual({ requests: 3_000, tokens: 45_000 });
+  await written(app.database, requests, 20_000);
+  expect(await sums()).toEqual({ requests, tokens: requests * 15 });
 }, 60_000);
 
 describe('a record that the database refuses', () => {
