@@ -62,6 +62,33 @@ it('stays paused when the taker has enough with what was held for it', () => {
   attempt.end();
 });
 
+it('passes on a stream of comments after five seconds, for those who wait to hear it', () => {
+  jest.useFakeTimers();
+  try {
+    const told: string[] = [];
+    const { attempt } = startAttempt({
+      head: () => told.push('head'),
+      data: (chunk) => told.push(chunk.toString()),
+    });
+    for (let i = 0; i < 10; i++) {
+      jest.advanceTimersByTime(500);
+      attempt.data(Buffer.from(`: ${i}\n\n`));
+      attempt.settled();
+    }
+    expect(told).toEqual([]);
+    jest.advanceTimersByTime(500);
+    attempt.data(Buffer.from(': 10\n\n'));
+    attempt.settled();
+    expect([told[0], told.slice(1).join('')]).toEqual([
+      'head',
+      Array.from({ length: 11 }, (_, i) => `: ${i}\n\n`).join(''),
+    ]);
+    attempt.cancel();
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 it('waits for nothing any more when it is cancelled while it is judged', () => {
   jest.useFakeTimers({ doNotFake: ['performance'] });
   try {

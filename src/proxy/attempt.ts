@@ -11,6 +11,12 @@ const HELD_LIMIT_BYTES = 65_536;
 /** How often a stream is looked at for its first event: one that comes byte by byte is not waited for. */
 const LOOKS_LIMIT = 256;
 
+/**
+ * Nor is one that says nothing but that it is alive (comments) for longer than this: those who wait have to hear it, and
+ * so have the balancers in front of them.
+ */
+const FIRST_EVENT_LIMIT_MS = 5_000;
+
 /** Why an answer was not good enough. */
 export type AttemptError = FailureKind | 'status' | 'redirect' | 'stream_error' | 'cancelled';
 
@@ -59,6 +65,8 @@ export class Attempt implements AnswerListener {
   private isIdleTimer = false;
   /** When something of the answer came last, as `performance.now()` has it. */
   private heardAt = 0;
+  /** When the head of a stream came whose first event is waited for. */
+  private headAt = 0;
   private isPaused = false;
   private isFresh = false;
   private looks = 0;
@@ -119,7 +127,8 @@ export class Attempt implements AnswerListener {
     this.state = 'undecided';
     if (head.status >= 500) this.reject('status');
     else if (head.status >= 300 && head.status < 400) this.reject('redirect');
-    else if (!mayBeginWithAnError(head)) this.accept();
+    else if (mayBeginWithAnError(head)) this.headAt = performance.now();
+    else this.accept();
   }
 
   data(chunk: Buffer): void {
@@ -192,7 +201,10 @@ export class Attempt implements AnswerListener {
   private judge(): void {
     if (++this.looks > LOOKS_LIMIT) return this.accept();
     const event = firstEvent(this.held.length === 1 ? this.held[0]! : Buffer.concat(this.held));
-    if (!event) return;
+    if (!event) {
+      if (performance.now() - this.headAt > FIRST_EVENT_LIMIT_MS) this.accept();
+      return;
+    }
     if (isServerError(event.name, event.data)) this.reject('stream_error');
     else this.accept();
   }
