@@ -34,6 +34,8 @@ export interface HttpResponse {
   /** Null when it is finished. */
   readonly socket: Socket | null;
   setHeader(name: string, value: string | number): unknown;
+  /** Of those whose {@link writeHead} keeps one header of a name where any were set before. */
+  getHeaders?(): Readonly<Record<string, unknown>>;
   /** @param headers names and values in turn */
   writeHead(status: number, headers?: string[]): HttpResponse;
   flushHeaders(): void;

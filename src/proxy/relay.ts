@@ -116,7 +116,7 @@ export class Relay implements AnswerTaker {
     const headers = headersToClient(this.answer.headers);
     headers.push('x-request-id', this.request.id, 'request-id', this.request.id);
     const kept = this.dropsUsage ? withoutLength(headers) : headers;
-    this.response.writeHead(this.answer.status, kept);
+    this.response.writeHead(this.answer.status, besideThoseOf(this.response, kept));
   }
 
   /** @param chunk is looked at by the meter once more at the end, which is told before anything else is read */
@@ -143,6 +143,22 @@ export class Relay implements AnswerTaker {
       this.events.resume();
     });
   }
+}
+
+/**
+ * Where headers were set on a response of Node's (for CORS), it keeps the last one of each name: then they are said once,
+ * with all values (RFC 9110, section 5.3).
+ */
+function besideThoseOf(response: HttpResponse, headers: string[]): string[] {
+  if (!response.getHeaders) return headers;
+  const set = Object.entries(response.getHeaders());
+  if (set.length === 0) return headers;
+  const values = new Map(set.map(([name, value]) => [name, [String(value)]]));
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i]!, headers[i + 1]!];
+    values.set(name, [...(values.get(name) ?? []), value]);
+  }
+  return [...values].flatMap(([name, all]) => [name, all.join(', ')]);
 }
 
 /** The length is another one when an event is left out. */

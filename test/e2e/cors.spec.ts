@@ -1,5 +1,9 @@
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { ownerWith } from '../support/proxy-client.js';
+import { connectRaw } from '../support/raw-client.js';
+import { answerWith, startRawUpstream } from '../support/raw-upstream.js';
 
 const DASHBOARD = 'https://app.example.com';
 const SDK_HEADERS = 'authorization,x-api-key,anthropic-version,content-type,x-stainless-lang';
@@ -7,7 +11,10 @@ const SDK_HEADERS = 'authorization,x-api-key,anthropic-version,content-type,x-st
 let app: TestApp;
 
 beforeAll(async () => {
-  app = await startApp({ CORS_ORIGINS: `${DASHBOARD}, http://localhost:5173` });
+  app = await startApp({
+    CORS_ORIGINS: `${DASHBOARD}, http://localhost:5173`,
+    UPSTREAM_PRIVATE_NETWORKS: 'allow',
+  });
 });
 afterAll(() => app.close());
 
@@ -55,6 +62,25 @@ describe.each(['/me/projects', '/v1/chat/completions', '/auth/device/token', '/o
     });
   },
 );
+
+it.each([
+  ['at once', 'Content-Length: 2\r\n\r\n{}'],
+  ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'],
+])('adds to what an upstream says of it where a request comes %s', async (_, rest) => {
+  const upstream = await startRawUpstream(
+    answerWith('{}', { headers: 'Vary: Accept-Encoding\r\nVary: Accept\r\n' }),
+  );
+  const { key } = await ownerWith(app, upstream.url);
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nOrigin: ${DASHBOARD}`;
+  const client = await connectRaw(app, `${head}\r\n${rest}`);
+  await eventually(() => expect(client.text()).toContain('\r\n\r\n{}'));
+  const answer = client.text();
+  const varies = [...answer.matchAll(/^vary: (.+)\r$/gim)].flatMap(([, value]) => value!.split(', '));
+  expect(varies.sort()).toEqual(['Accept', 'Accept-Encoding', 'Origin']);
+  expect(answer.match(/^access-control-allow-origin: .+$/gim)).toHaveLength(1);
+  client.socket.destroy();
+  await upstream.close();
+});
 
 it('lets a dashboard work with ETags and request ids', async () => {
   const anna = await app.as('anna');
