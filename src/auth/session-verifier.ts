@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { errors, jwtVerify } from 'jose';
 import type { CryptoKey, FlattenedJWSInput, JWTHeaderParameters, JWTPayload, KeyObject } from 'jose';
-import { isStorableText } from '../common/text.js';
+import { EMAIL_MAX_LENGTH, isStorableText } from '../common/text.js';
 import { Settings } from '../config/settings.js';
 import { IdentityProviderUnavailable, NoValidSession } from './auth.errors.js';
 import { IdentityProviderKeys } from './identity-provider-keys.js';
@@ -16,8 +16,6 @@ const PUBLIC_KEY_ALGORITHMS = [
 ];
 /** OpenID Connect Core, section 2: a `sub` has at most 255 characters. */
 const SUBJECT_MAX_LENGTH = 255;
-/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2: 64 before the @, 255 after. */
-const EMAIL_MAX_LENGTH = 320;
 
 /** A session that was found to be good. */
 export interface VerifiedSession {

@@ -6,10 +6,8 @@ import { parseIsoTime } from './iso-time.js';
 import type { FieldContext } from './json-body.js';
 import type { MemberSchema } from './members.js';
 import { ID_MAX } from './path-id.js';
-import { codePoints, isAddress, isStorableText, trimUnicode } from './text.js';
+import { codePoints, EMAIL_MAX_LENGTH, isAddress, isStorableText, trimUnicode } from './text.js';
 
-/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2. */
-const EMAIL_MAX_LENGTH = 320;
 const NAME_MAX_CODE_POINTS = 255;
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?$/;
 

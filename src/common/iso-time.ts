@@ -8,7 +8,8 @@ const LAST_YEAR = 9999;
 
 /**
  * Reads a time as ISO 8601 has it: a date, which begins at midnight UTC, or a time with a time zone.
- * @returns undefined for anything else, for what is beyond the year 9999 in UTC, and for a day that is not in the calendar, of which `Date` makes another one
+ * @returns undefined for anything else, for what is beyond the year 9999 in UTC, and for a day that is not in the
+ * calendar, of which `Date` makes another one
  */
 export function parseIsoTime(text: string): Date | undefined {
   if (!ISO_TIME.test(text) || !isISO8601(text, { strict: true })) return undefined;

@@ -32,6 +32,9 @@ export function codePoints(text: string): number {
   return count;
 }
 
+/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2: 64 before the @, 255 after. */
+export const EMAIL_MAX_LENGTH = 320;
+
 /** Whether it is an e-mail address that PostgreSQL can store. In this order: `isEmail` throws at a lone surrogate. */
 export function isAddress(text: string): boolean {
   return isStorableText(text) && isEmail(text);

@@ -1,6 +1,5 @@
-import { jest } from '@jest/globals';
 import type { DataSource, EntityManager } from 'typeorm';
-import { Invalidations } from './invalidations.js';
+import { Invalidations, LEASE_MS } from './invalidations.js';
 import type { Transactions } from './transactions.js';
 
 /** What runs behind the commit of a change, where asking for the replicas does what it is told. */
@@ -18,10 +17,6 @@ async function changed(askReplicas: () => Promise<{ id: string }[]>): Promise<()
 const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 describe('who makes a change waits no longer than for all leases', () => {
-  const LEASE_MS = 2_000;
-
-  beforeEach(() => void jest.spyOn(console, 'warn').mockImplementation(() => undefined));
-
   it.each<[string, () => Promise<{ id: string }[]>]>([
     ['the replicas cannot be asked', () => Promise.reject(new Error('gone'))],
     ['a replica does not answer', () => Promise.resolve([{ id: 'dead' }])],

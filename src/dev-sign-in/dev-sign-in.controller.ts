@@ -8,7 +8,7 @@ import { parseForm } from '../common/form-body.js';
 import { parseJsonObject } from '../common/json-body.js';
 import { Operation } from '../common/operation.js';
 import { sendPage } from '../common/page.js';
-import { isAddress, trimUnicode } from '../common/text.js';
+import { EMAIL_MAX_LENGTH, isAddress, trimUnicode } from '../common/text.js';
 import { Settings } from '../config/settings.js';
 import { NotFromHere } from './dev-sign-in.errors.js';
 import { signedInPage, signInPage } from './dev-sign-in.page.js';
@@ -16,10 +16,6 @@ import { DevSignInService, SESSION_SECONDS } from './dev-sign-in.service.js';
 import { SignInDto, SessionResponse } from './dto/sign-in.js';
 import { OwnOriginGuard } from './own-origin.guard.js';
 
-/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2: 64 before the @, 255 after; sessions have no longer ones. */
-const EMAIL_MAX_LENGTH = 320;
-
-const NOT_AN_ADDRESS = new InvalidField('invalid_email', 'email must be an e-mail address');
 const RETURN_TO = {
   return_to: { type: 'string', description: 'Where to go then: a page of ours or of the dashboard.' },
 };
@@ -93,7 +89,7 @@ export class DevSignInController {
   /** @throws InvalidField invalid_email */
   private async signInByJson(body: Record<string, unknown>, response: Response): Promise<void> {
     const email = toAddress(body.email);
-    if (email === undefined) throw new InvalidField(NOT_AN_ADDRESS.type, NOT_AN_ADDRESS.message);
+    if (email === undefined) throw new InvalidField('invalid_email', 'email must be an e-mail address');
     response.set('Cache-Control', 'no-store').json({ token: await this.signIns.signIn(email) });
   }
 

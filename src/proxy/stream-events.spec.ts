@@ -2,53 +2,21 @@ import fc from 'fast-check';
 import { isServerError, readEvent } from './stream-events.js';
 import { tokenCounts } from './token-counts.js';
 
+const VALUES = [
+  ...[null, true, 0, -1, 1.5, 503, 1e300],
+  ...['', 'error', 'message_start', 'response.failed', 'x.delta'],
+];
+const MEMBERS =
+  'type code error usage choices delta text message response finish_reason prompt_tokens ' +
+  'toString valueOf toJSON __proto__ constructor length endsWith';
+
 /** JSON out of members that mean something to the proxy, or to JavaScript, with anything in any of them. */
 const { anything } = fc.letrec<{ anything: unknown }>((tie) => ({
   anything: fc.oneof(
     { depthSize: 'small' },
-    fc.constantFrom(
-      null,
-      true,
-      0,
-      -1,
-      1.5,
-      503,
-      1e300,
-      '',
-      'error',
-      'message_start',
-      'response.failed',
-      'x.delta',
-    ),
+    fc.constantFrom(...VALUES),
     fc.array(tie('anything'), { maxLength: 3 }),
-    fc.dictionary(
-      fc.constantFrom(
-        ...[
-          'type',
-          'code',
-          'error',
-          'usage',
-          'choices',
-          'delta',
-          'text',
-          'message',
-          'response',
-          'finish_reason',
-        ],
-        ...[
-          'toString',
-          'valueOf',
-          'toJSON',
-          '__proto__',
-          'constructor',
-          'length',
-          'prompt_tokens',
-          'endsWith',
-        ],
-      ),
-      tie('anything'),
-      { maxKeys: 5 },
-    ),
+    fc.dictionary(fc.constantFrom(...MEMBERS.split(' ')), tie('anything'), { maxKeys: 5 }),
   ),
 }));
 

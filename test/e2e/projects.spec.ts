@@ -1,7 +1,6 @@
-import pg from 'pg';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { eventually } from '../support/eventually.js';
+import { connect, lockedOut } from '../support/database.js';
 import { join, OWNER_KINDS, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
@@ -126,17 +125,13 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
 
   it('leaves both their names to two that want each other’s', async () => {
     const [a, b] = [await createProject({ name: 'a' }), await createProject({ name: 'b' })];
-    const other = new pg.Client({ connectionString: app.database.url });
-    await other.connect();
+    const other = await connect(app.database);
     await other.query('BEGIN');
     await other.query(`SET LOCAL deadlock_timeout = '1 min'`); // so that it is the service that is told
     const rename = (name: string) => other.query('UPDATE projects SET name = $1 WHERE id = $2', [name, b.id]);
     await rename('c');
     const answer = owner.admin.put(`${url}/${a.id}`).send({ name: 'b' }).then();
-    await eventually(async () => {
-      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      expect(await app.database.query(waiting)).toHaveLength(1);
-    });
+    await lockedOut(app.database, 1);
     await expect(rename('a')).rejects.toMatchObject({ constraint: 'projects_organization_id_name_key' });
     const { status, body } = await answer;
     expect({ status, type: body.error?.type }).toEqual({ status: 409, type: 'name_taken' });

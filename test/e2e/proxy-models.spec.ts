@@ -19,12 +19,15 @@ afterAll(() => app.close());
 beforeEach(() => (upstreams = []));
 afterEach(() => Promise.all(upstreams.map((upstream) => upstream.close())));
 
+type Answering = Answer | [Answer, Partial<PoolEntry>];
+
 /** A key of a pool of upstreams that answer so. */
-async function keyFor(...answers: (Answer | [Answer, Partial<PoolEntry>])[]): Promise<string> {
+async function keyFor(...answers: Answering[]): Promise<string> {
   return (await poolOf(...answers)).key;
 }
 
-async function poolOf(...answers: (Answer | [Answer, Partial<PoolEntry>])[]) {
+/** The same, with its owner. */
+async function poolOf(...answers: Answering[]) {
   const entries: PoolEntry[] = [];
   for (const each of answers) {
     const [answer, fields] = Array.isArray(each) ? each : [each, {}];
@@ -122,14 +125,14 @@ it.each(DEAD)(
   },
 );
 
-it.each<[string, string, number]>([
-  ['has members that cannot be made texts', 'type":"model","created_at":{"toString":0,"valueOf":0}', 0],
-  ['has a time that is none', 'type":"model","created_at":"tomorrow"', 0],
-  ['has a time that is another type', 'type":"model","created_at":[1]', 0],
-])('where one %s are told all the same', async (_what, members, created) => {
-  const key = await keyFor(answerWith(`{"data":[{"id":"a","${members}}]}`));
+it.each([
+  ['that cannot be made a text', '{"toString":0,"valueOf":0}'],
+  ['that is none', '"tomorrow"'],
+  ['of another type', '[1]'],
+])('where one has a time %s are told all the same', async (_what, time) => {
+  const key = await keyFor(answerWith(`{"data":[{"id":"a","type":"model","created_at":${time}}]}`));
   const { status, text } = await modelsOf(key);
-  const data = [{ id: 'a', object: 'model', created, owned_by: 'anthropic' }];
+  const data = [{ id: 'a', object: 'model', created: 0, owned_by: 'anthropic' }];
   expect([status, JSON.parse(text).data]).toEqual([200, data]);
 });
 
