@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { messagesOf } from './common/messages-of.js';
 import { SettingsError } from './config/environment.js';
 import { parseSettings } from './config/parse-settings.js';
 import type { Settings } from './config/settings.js';
@@ -19,13 +20,29 @@ async function main(): Promise<void> {
       : undefined;
   try {
     const app = await setupApp(settings, settings.databaseUrl ?? embedded!.url);
-    await app.listen(settings.port, settings.host);
+    await listen(app, settings);
     process.stdout.write(greeting(app, settings));
     await stop;
     await drain(app, settings);
   } finally {
     await embedded?.stop();
   }
+}
+
+/** @throws SettingsError where the address cannot be had */
+async function listen(app: NestExpressApplication, { port, host }: Settings): Promise<void> {
+  try {
+    await app.listen(port, host);
+  } catch (error) {
+    await app.close();
+    throw new SettingsError(addressProblem(error as NodeJS.ErrnoException, port, host), { cause: error });
+  }
+}
+
+function addressProblem({ code, message }: NodeJS.ErrnoException, port: number, host: string): string {
+  if (code === 'EADDRINUSE') return `PORT ${port} is in use`;
+  if (code === 'EACCES') return `PORT ${port} needs rights that this process does not have`;
+  return `HOST ${host} is not an address of this machine: ${message}`;
 }
 
 /** What is running where, for whoever has just started it. */
@@ -80,10 +97,4 @@ function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return error.message;
   const { stack } = error instanceof Error ? error : new Error(String(error));
   return `mintkeep cannot start: ${process.env.LOG_LEVEL === 'debug' ? stack : messagesOf(error)}`;
-}
-
-/** What failed, and what that was caused by. */
-function messagesOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${messagesOf(error.cause)}`;
 }

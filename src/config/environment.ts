@@ -1,4 +1,6 @@
+import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
+import { dirname } from 'node:path';
 
 /** The start cannot go on; the message has one line for every setting, beginning with its name. */
 export class SettingsError extends Error {}
@@ -72,23 +74,24 @@ export class Environment {
   }
 
   origins(name: string): string[] {
-    const list = this.list(name);
-    for (const origin of list) {
-      const url = URL.canParse(origin) ? new URL(origin) : undefined;
-      if (url?.origin !== origin)
-        this.wrong(name, `has ${origin}, which is not an origin such as https://app.example.com`);
-    }
-    return list;
+    return this.listOf(name, isOrigin, 'not an origin such as https://app.example.com');
   }
 
   /** IP addresses and CIDR networks. */
   networks(name: string): string[] {
-    const list = this.list(name);
-    for (const network of list) {
-      if (!isNetwork(network))
-        this.wrong(name, `has ${network}, which is neither an address nor a network in CIDR form`);
+    return this.listOf(name, isNetwork, 'neither an address nor a network in CIDR form');
+  }
+
+  /** Makes a folder where there is none. Called when nothing else is wrong: what is refused leaves nothing behind. */
+  makeFolder(name: string, path: string): void {
+    try {
+      makeFolder(path);
+      readdirSync(path);
+      accessSync(path, constants.W_OK);
+    } catch (error) {
+      this.wrong(name, `cannot be used: ${(error as Error).message}`);
     }
-    return list;
+    this.throwIfWrong();
   }
 
   wrong(name: string, problem: string): void {
@@ -97,6 +100,29 @@ export class Environment {
 
   throwIfWrong(): void {
     if (this.problems.length > 0) throw new SettingsError(this.problems.join('\n'));
+  }
+
+  /** @param problem completes "has ..., which is ..." */
+  private listOf(name: string, isRight: (part: string) => boolean, problem: string): string[] {
+    const list = this.list(name);
+    const wrong = list.filter((part) => !isRight(part));
+    if (wrong.length > 0) this.wrong(name, `has ${wrong.join(', ')}, which is ${problem}`);
+    return list;
+  }
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Level by level: for a recursive one Node 20 never comes back from below `/proc`. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // of two replicas, one is first
   }
 }
 

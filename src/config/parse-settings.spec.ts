@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseSettings } from './parse-settings.js';
@@ -186,6 +186,30 @@ it('makes the secrets that may be made, once, for our eyes only', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, 'utf8')).toMatch(/^[\w+/]{43}=$/);
   }
+});
+
+it.each([
+  ['below a file', () => join(dataDir, 'file', 'data')],
+  ['that is a file', () => join(dataDir, 'file')],
+  ['where none can be made', () => '/proc/mintkeep/data'],
+])('refuses a data folder %s', (_, path) => {
+  writeFileSync(join(dataDir, 'file'), '');
+  expect(problems({ DATA_DIR: path() })).toEqual(['DATA_DIR']);
+});
+
+it('makes a data folder with those above it', () => {
+  const path = join(dataDir, 'above', 'data');
+  expect(parse({ DATA_DIR: path }).dataDir).toBe(path);
+  expect(statSync(path).isDirectory()).toBe(true);
+});
+
+it('has one line for a setting, whatever is wrong in it', () => {
+  expect(() =>
+    parse({ CORS_ORIGINS: 'a,https://b.example,c', TRUST_PROXY: 'x, 10.0.0.0/8, 10.0.0.1/33' }),
+  ).toThrow(
+    'TRUST_PROXY has x, 10.0.0.1/33, which is neither an address nor a network in CIDR form\n' +
+      'CORS_ORIGINS has a, c, which is not an origin such as https://app.example.com',
+  );
 });
 
 it('writes nothing to disk when something is wrong', () => {

@@ -43,6 +43,7 @@ export function parseSettings(variables: NodeJS.ProcessEnv): Settings {
     ...parseLimits(env),
   };
   env.throwIfWrong();
+  env.makeFolder('DATA_DIR', dataDir);
   const hs256Secret = developmentSignIn
     ? loadOrCreateSecret(dataDir, 'development-session')
     : session.hs256Secret;

@@ -29,7 +29,7 @@ export class DatabaseModule {
             retryDelay: 1_000,
           }),
           dataSourceFactory: async (options) => {
-            const dataSource = await new DataSource(options!).initialize();
+            const dataSource = await connected(new DataSource(options!));
             await migrate(dataSource);
             return dataSource;
           },
@@ -38,6 +38,14 @@ export class DatabaseModule {
       providers: [PreparedQueries, Transactions, Invalidations, PoolMetrics],
       exports: [PreparedQueries, Transactions, Invalidations],
     };
+  }
+}
+
+async function connected(dataSource: DataSource): Promise<DataSource> {
+  try {
+    return await dataSource.initialize();
+  } catch (error) {
+    throw new Error('the database (DATABASE_URL)', { cause: error });
   }
 }
 

@@ -38,9 +38,39 @@ it('says so when the database cannot be reached, without a stack', async () => {
     LOG_LEVEL: 'silent',
   });
   expect(await exited).toEqual({ code: 1, signal: null });
-  expect(stderr()).toMatch(/^mintkeep cannot start: .*ECONNREFUSED/);
+  expect(stderr()).toMatch(/^mintkeep cannot start: the database \(DATABASE_URL\): .*ECONNREFUSED/);
   expect(stderr()).not.toContain('    at ');
 }, 60_000);
+
+describe('an address that cannot be had', () => {
+  const taken = createServer();
+  let port: number;
+
+  beforeAll(async () => {
+    await once(taken.listen(0, '127.0.0.1'), 'listening');
+    ({ port } = taken.address() as AddressInfo);
+  });
+  afterAll(() => taken.close());
+
+  it.each<[string, () => NodeJS.ProcessEnv, () => string]>([
+    ['PORT', () => ({ PORT: String(port) }), () => `PORT ${port} is in use\n`],
+    [
+      'HOST',
+      () => ({ HOST: '192.0.2.1', SESSION_JWT_SECRET: 's'.repeat(32) }),
+      () => 'HOST 192.0.2.1 is not an address of this machine: ',
+    ],
+  ])(
+    'is told of by %s, and nothing is left running',
+    async (_, address, told) => {
+      const dataDir = await temporaryFolder();
+      const { stderr, exited } = startProgram({ DATA_DIR: dataDir, ...address() });
+      expect(await exited).toEqual({ code: 1, signal: null });
+      expect(stderr().startsWith(told())).toBe(true);
+      await (await serving(startProgram({ DATA_DIR: dataDir }))).end('SIGTERM');
+    },
+    60_000,
+  );
+});
 
 it('waits for object storage that is not there yet', async () => {
   const early = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');

@@ -1,0 +1,14 @@
+import { messagesOf } from './messages-of.js';
+
+it.each<[unknown, string]>([
+  [new Error('cannot start', { cause: new Error('no database') }), 'cannot start: no database'],
+  [
+    new AggregateError([new Error('refused by ::1'), new Error('refused by 127.0.0.1')]),
+    'refused by ::1; refused by 127.0.0.1',
+  ],
+  [new AggregateError([new Error('x')], 'none answers'), 'none answers'],
+  [new TypeError(), 'TypeError'],
+  ['a text', 'a text'],
+])('tells of %p', (error, told) => {
+  expect(messagesOf(error)).toBe(told);
+});
