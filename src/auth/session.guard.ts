@@ -3,13 +3,12 @@ import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
+import { bearerToken } from '../common/bearer-token.js';
 import { IdentityProviderUnavailable, NoValidSession } from './auth.errors.js';
 import { IS_PUBLIC } from './public.decorator.js';
 import { SESSION_STRATEGY } from './session.strategy.js';
 import { SessionsService } from './sessions.service.js';
 import type { VerifiedSession } from './session-verifier.js';
-
-const BEARER = /^Bearer +(\S+)$/i;
 
 /** Closed by default: lets a request pass when its route is {@link Public} or it carries a valid session. */
 @Injectable()
@@ -25,7 +24,7 @@ export class SessionGuard extends AuthGuard(SESSION_STRATEGY) {
     if (this.reflector.getAllAndOverride<boolean>(IS_PUBLIC, [context.getHandler(), context.getClass()]))
       return true;
     const request = context.switchToHttp().getRequest<Request>();
-    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    const token = bearerToken(request.headers.authorization);
     if (token === undefined) throw new NoValidSession();
     const known = this.sessions.recall(token);
     if (known) {

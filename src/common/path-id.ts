@@ -1,7 +1,7 @@
 import { BadRequest } from './domain-error.js';
 
 /** Decimal, 1 to 15 digits (so that it is a safe integer), no leading zeros. */
-const ID = /^(?:0|[1-9][0-9]{0,14})$/;
+export const ID = /^(?:0|[1-9][0-9]{0,14})$/;
 
 /** The greatest that {@link ID} lets pass. */
 export const ID_MAX = 999_999_999_999_999;

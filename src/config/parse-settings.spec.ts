@@ -25,7 +25,6 @@ function problems(variables: NodeJS.ProcessEnv): string[] {
 
 it('needs nothing on a developer’s machine', () => {
   expect(parse()).toMatchObject({
-    production: false,
     port: 3000,
     host: '127.0.0.1',
     publicUrl: 'http://localhost:3000',

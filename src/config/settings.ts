@@ -28,7 +28,6 @@ export interface SmtpSettings {
 
 /** Everything that can be set from outside, parsed, checked and frozen. Injected under this class. */
 export abstract class Settings {
-  abstract readonly production: boolean;
   abstract readonly port: number;
   abstract readonly host: string;
   /** Where browsers and tools reach the service; no trailing slash. */

@@ -19,6 +19,7 @@ import { UnsupportedEncoding } from '../common/domain-error.js';
 import { parseForm } from '../common/form-body.js';
 import { Operation } from '../common/operation.js';
 import { sendPage } from '../common/page.js';
+import { ID } from '../common/path-id.js';
 import { OrganizationNotFound } from '../organizations/organizations.errors.js';
 import { OrganizationsService } from '../organizations/organizations.service.js';
 import { DeviceApprovalService } from './device-approval.service.js';
@@ -34,9 +35,6 @@ import { DevicePages } from './device-pages.js';
 import { PageSessions } from './page-session.js';
 import type { PageSession } from './page-session.js';
 import { SameOriginGuard } from './same-origin.guard.js';
-
-/** An id, as `path-id.ts` has it. */
-const ID = /^(?:0|[1-9][0-9]{0,14})$/;
 
 const USER_CODE = {
   user_code: { type: 'string', description: 'What is to be decided about; asked for when left out.' },

@@ -21,12 +21,10 @@ export class UserCodes {
     return `${newGroup()}-${newGroup()}`;
   }
 
-  /** What is stored: without the key, 20^8 codes would soon be tried. */
-  hmac(code: string): Buffer {
-    return this.hmacs(code)[0]!;
-  }
-
-  /** Under all keys: what was stored before a new one came first is found still. */
+  /**
+   * What is stored is the first: without the key, 20^8 codes would soon be tried. The others are under older keys, so
+   * that what was stored before a new one came is found still.
+   */
   hmacs(code: string): Buffer[] {
     return this.keys.map((key) => createHmac('sha256', key).update(code).digest());
   }

@@ -2,11 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import { bearerToken } from '../common/bearer-token.js';
 import { tokenHash } from '../common/secret-token.js';
 import { Settings } from '../config/settings.js';
 import { NoAdminToken } from './health.errors.js';
-
-const BEARER = /^Bearer +(\S+)$/i;
 
 /** Lets a request pass that carries `ADMIN_TOKEN`, or everybody where none is set. */
 @Injectable()
@@ -19,8 +18,7 @@ export class AdminTokenGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     if (!this.expected) return true;
-    const { authorization = '' } = context.switchToHttp().getRequest<Request>().headers;
-    const token = BEARER.exec(authorization)?.[1];
+    const token = bearerToken(context.switchToHttp().getRequest<Request>().headers.authorization);
     // Hashes are of one length, and tell nothing of the token by how much of them is alike.
     if (token === undefined || !timingSafeEqual(tokenHash(token), this.expected)) throw new NoAdminToken();
     return true;

@@ -16,8 +16,5 @@ export class OrganizationDeleting {
   /** How many keys were revoked; listeners add to it. */
   revokedKeys = 0;
 
-  constructor(
-    readonly organizationId: number,
-    readonly deletedBy: string,
-  ) {}
+  constructor(readonly organizationId: number) {}
 }

@@ -108,7 +108,7 @@ export class OrganizationsService {
       const { id, kind, slug } = await lockAs(scope, 'delete the organization', transaction);
       if (kind === 'personal' || slug === null) throw new PersonalOrganization('deleted');
       if (confirmation !== undefined && confirmation !== slug) throw new SlugMismatch();
-      const event = new OrganizationDeleting(id, scope.user.id);
+      const event = new OrganizationDeleting(id);
       await this.transactions.emit(event, transaction);
       await transaction.delete(Organization, { id });
       await transaction.update(OrganizationSlug, { slug }, { inUse: false, deletedBy: scope.user.id });

@@ -1,18 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-
-const BEARER = /^bearer +\S+ *$/i;
-const SCHEME_LENGTH = 'bearer'.length;
+import { bearerToken } from '../common/bearer-token.js';
 
 /**
  * The proxy key that a request presents, in the header of OpenAI's clients, of Anthropic's or of Azure's.
  * @returns undefined when there is none, or the credential is of another kind
  */
 export function presentedKey(headers: IncomingHttpHeaders): string | undefined {
-  const { authorization } = headers;
-  if (authorization !== undefined && BEARER.test(authorization)) {
-    return authorization.slice(SCHEME_LENGTH).trim();
-  }
-  return single(headers['x-api-key']) ?? single(headers['api-key']);
+  return bearerToken(headers.authorization) ?? single(headers['x-api-key']) ?? single(headers['api-key']);
 }
 
 function single(header: string | string[] | undefined): string | undefined {

@@ -3,6 +3,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { BadRequest } from '../common/domain-error.js';
 import { parseIsoTime } from '../common/iso-time.js';
+import { ID } from '../common/path-id.js';
 import { isStorableText } from '../common/text.js';
 
 export const BUCKETS = ['hour', 'day', 'month'] as const;
@@ -16,7 +17,6 @@ export type Grouping = (typeof GROUPINGS)[number];
 const LAST_YEAR = 9999;
 const DEFAULT_RANGE_MS = 30 * 24 * 3_600_000;
 const MAX_VALUES = 100;
-const ID = /^(?:0|[1-9]\d{0,14})$/;
 const STATUS = /^[1-5]\d\d$/;
 
 /** Only records that have one of the values, for each of the filters that are there. */

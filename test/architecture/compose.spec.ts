@@ -77,7 +77,7 @@ it.each(REPLICAS)('%s starts with the settings that the script of the README mak
   const variables = { NODE_ENV: 'production', DATA_DIR: dataDir, ...environmentOf(replica) };
   const settings = parseSettings(variables);
   expect(settings).toMatchObject({
-    production: true,
+    developmentSignIn: false,
     publicUrl: 'http://localhost:8080',
     upstreamPrivateNetworks: 'deny',
     minio: { bucket: 'mintkeep' },
