@@ -25,13 +25,14 @@ export function createDocument(app: NestExpressApplication, settings: Settings):
     operationIdFactory: (controller, method) => `${controller}${OF}${method.replace(/\[\d+\]$/, '')}`,
   });
   const schemas = { ...schemasOf(found), ...PROXY_SCHEMAS };
+  const paths = { ...pathsOf(app, found, schemas), ...proxyPaths() };
   return {
     openapi: found.openapi,
-    info: { ...found.info, description: introduction(settings.publicUrl), license: LICENSE },
+    info: { ...found.info, description: introduction(settings), license: LICENSE },
     servers: [{ url: settings.publicUrl }],
-    tags: TAGS,
+    tags: tagsOf(paths),
     security: [{ session: [] }],
-    paths: { ...pathsOf(app, found, schemas), ...proxyPaths() },
+    paths,
     components: { securitySchemes: securitySchemes(settings.session.cookieName), schemas },
   } as unknown as OpenAPIObject;
 }
@@ -54,8 +55,15 @@ function schemasOf({ components }: OpenAPIObject): Json {
   return schemas;
 }
 
+/** Those that operations have: not all settings make for all routes. */
+function tagsOf(paths: Record<string, Json>): object[] {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods) as FoundOperation[]);
+  const used = new Set(operations.flatMap(({ tags }) => tags));
+  return TAGS.filter(({ name }) => used.has(name));
+}
+
 /** A route without a description is left out, which the tests do not let pass. */
-function pathsOf(app: NestExpressApplication, found: OpenAPIObject, schemas: Json): Json {
+function pathsOf(app: NestExpressApplication, found: OpenAPIObject, schemas: Json): Record<string, Json> {
   const controllers = controllersOf(app);
   const paths: Record<string, Json> = {};
   for (const [path, operations] of Object.entries(found.paths)) {

@@ -1,6 +1,15 @@
+import type { Settings } from '../config/settings.js';
+
 /** What an integrator reads first, in Markdown. The commands in it are run by a test. */
-export function introduction(publicUrl: string): string {
-  return [ABOUT, signingIn(publicUrl), deviceFlow(publicUrl), sdks(publicUrl), ERRORS, LIMITS].join('\n\n');
+export function introduction({ publicUrl, developmentSignIn }: Settings): string {
+  return [
+    ABOUT,
+    signingIn(publicUrl, developmentSignIn),
+    deviceFlow(publicUrl),
+    sdks(publicUrl),
+    ERRORS,
+    LIMITS,
+  ].join('\n\n');
 }
 
 const ABOUT = `
@@ -10,20 +19,22 @@ What you own has two addresses: \`/me/projects\` is what your personal organizat
 \`/me/organizations/{id}/projects\` what one of your teams owns. Bodies, answers and rules are the same.
 `.trim();
 
-const signingIn = (publicUrl: string) =>
+const developmentSession = (publicUrl: string) =>
+  ` This service, in development, is an identity provider itself:
+
+\`\`\`sh
+curl -s ${publicUrl}/dev/sign-in -d '{"email": "ada@example.com"}'
+\`\`\``;
+
+const signingIn = (publicUrl: string, developmentSignIn: boolean) =>
   `
 ## Signing in
 
 Everything below \`/me\` takes a **session**: a JWT of the identity provider that this service trusts, as
-\`Authorization: Bearer\`. Your dashboard has one. Without an identity provider (in development) the service is
-one itself:
+\`Authorization: Bearer\`. Your dashboard has one.${developmentSignIn ? developmentSession(publicUrl) : ''}
 
 \`\`\`sh
-curl -s ${publicUrl}/dev/sign-in -d '{"email": "ada@example.com"}'
-\`\`\`
-
-\`\`\`sh
-SESSION='the token of the answer'
+SESSION='the token of ${developmentSignIn ? 'the answer' : 'your session'}'
 curl -s ${publicUrl}/me/projects -H "Authorization: Bearer $SESSION"
 \`\`\`
 

@@ -46,7 +46,7 @@ export const PROXY_SCHEMAS: Json = {
 };
 
 /** The paths of the proxy, and that of the metrics. */
-export function proxyPaths(): Json {
+export function proxyPaths(): Record<string, Json> {
   return {
     '/v1/models': { get: models() },
     '/v1/{path}': Object.fromEntries(METHODS.map((method) => [method, passOn(method)])),

@@ -56,7 +56,7 @@ export const REQUESTS_DETAILS: OperationDetails = {
     'page in `Link`.',
   ...{ answers: UsageRequestsResponse, alsoAs: CSV },
   ...{
-    query: { ...SELECTION, ...SUMMARY, ...PAGE_QUERY },
+    query: { ...SELECTION, ...PAGE_QUERY },
     refuses: [...REFUSALS, ...PAGE_REFUSALS, TOO_LONG],
   },
 };

@@ -52,6 +52,10 @@ function validator(): Ajv2020 {
 }
 
 describe('the document', () => {
+  it('says nothing of the development sign-in where there is none', () => {
+    expect(JSON.stringify(document)).not.toMatch(/dev\/sign-in|Sign-in/);
+  });
+
   it('names the cookie that the service looks at', async () => {
     const other = await startApp({ SESSION_COOKIE_NAME: 'sb-session' });
     const { body } = await other.anonymous.get('/openapi.json').expect(200);
