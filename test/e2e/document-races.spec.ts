@@ -2,7 +2,7 @@ import pg from 'pg';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { Caretaker } from '../support/caretaker.js';
-import { eventually } from '../support/eventually.js';
+import { lockedOut } from '../support/database.js';
 import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
@@ -61,10 +61,7 @@ it('a document does not get a slug whose owner waits for its own', async () => {
   await other('c');
   const update = admin.put(a!).send({ slug: 'b', content: 'new' });
   const answer = update.then(({ status, body }) => ({ status, type: body.error?.type }));
-  await eventually(async () => {
-    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    expect(await app.database.query(waiting)).toHaveLength(1);
-  });
+  await lockedOut(app.database, 1);
   await expect(other('a')).rejects.toMatchObject({ constraint: 'documents_project_id_slug_key' });
   expect(await answer).toEqual({ status: 409, type: 'slug_taken' });
   await client.end();

@@ -7,7 +7,7 @@ import { HostResolver } from '../../src/upstreams/address-guard.js';
 import { UpstreamsChanged, UpstreamsService } from '../../src/upstreams/upstreams.service.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { eventually } from '../support/eventually.js';
+import { lockedOut } from '../support/database.js';
 import { startUpstream } from '../support/fake-upstream.js';
 import { join, OWNER_KINDS, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
@@ -289,10 +289,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     await other.query('BEGIN');
     await other.query('UPDATE upstreams SET name = $1 WHERE id = $2', ['c', b.id]);
     const renamed = owner.admin.put(`${url}/${a.id}`).send({ name: 'b' }).then();
-    await eventually(async () => {
-      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      expect(await app.database.query(waiting)).toHaveLength(1);
-    });
+    await lockedOut(app.database, 1);
     // Now both wait for each other; whichever of them PostgreSQL gives up, the name stays taken.
     const outcome = other.query('UPDATE upstreams SET priority = 1 WHERE id = $1', [a.id]).catch(String);
     const { status, body } = await renamed;
