@@ -49,6 +49,7 @@ function toCsv(columns: readonly string[], rows: readonly object[]): string {
     columns: [...columns],
     header: true,
     record_delimiter: 'windows',
+    quote_record_delimiter: true, // any line end, and not this one alone
     escape_formulas: true,
     cast: { boolean: String },
   });

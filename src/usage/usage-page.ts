@@ -2,6 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { BadRequest } from '../common/domain-error.js';
+import { parseIsoTime } from '../common/iso-time.js';
 import { parseLimit } from '../common/paging.js';
 import type { UsageRecord } from './usage-record.js';
 
@@ -34,6 +35,6 @@ export function cursorOf({ at, id }: Place): string {
 function placeOf(cursor: unknown): Place {
   const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
   const [, at = '', id = ''] = PLACE.exec(text) ?? [];
-  if (Number.isNaN(Date.parse(at))) throw new BadRequest('cursor is not one of ours');
+  if (!parseIsoTime(at)) throw new BadRequest('cursor is not one of ours');
   return { at, id };
 }

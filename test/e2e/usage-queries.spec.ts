@@ -6,6 +6,7 @@ import type { TestOwner } from '../support/owners.js';
 import { recordAll, usageRecord } from '../support/usage.js';
 
 const UNTYPED = { error: { message: expect.any(String) } };
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 const MARCH = { from: '2026-03-01', to: '2026-04-01' };
 
 let app: TestApp;
@@ -267,6 +268,8 @@ describe('requests', () => {
     'cursor=x',
     'cursor=',
     `cursor=${btoa('2026-99-99T00:00:00.000Z x')}`,
+    `cursor=${btoa(`2026-02-31T00:00:00.000Z ${NO_ID}`)}`,
+    `cursor=${btoa(`0000-01-01T00:00:00.000Z ${NO_ID}`)}`,
   ])('%s is refused', async (query) => {
     expect((await team.admin.get(`${team.base}/usage/requests?${query}`).expect(400)).body).toEqual(UNTYPED);
   });
@@ -288,6 +291,8 @@ describe('CSV', () => {
     await recordAll(app, [
       usageRecord({ ...fields, at: '2026-03-01T10:00:00.000Z', model: '=cmd()', input_tokens: null }),
       usageRecord({ ...fields, at: '2026-03-01T11:00:00.000Z', model: 'a,"b"\nc' }),
+      usageRecord({ ...fields, at: '2026-05-04T11:00:00.000Z', model: 'a\n=cmd()' }),
+      usageRecord({ ...fields, at: '2026-05-04T12:00:00.000Z', model: 'a\r=cmd()' }),
     ]);
   });
 
@@ -308,6 +313,17 @@ describe('CSV', () => {
     expect(text.split('\r\n')[0]).toMatch(/^start,end,model,user_id,user_email,requests,/);
     expect(text).toContain(`,'=cmd(),${team.user},`);
     expect(text).toContain(`,"a,""b""\nc",${team.user},`);
+  });
+
+  it('keeps a text with a line end in one row', async () => {
+    const query = { from: '2026-05-04', to: '2026-05-05' };
+    const sums = await csv('usage', { ...query, group_by: 'model' });
+    const records = await csv('usage/requests', query);
+    for (const { text } of [sums, records]) {
+      expect(text.split('\r\n')).toHaveLength(4);
+      expect(text).toContain(',"a\n=cmd()",');
+      expect(text).toContain(',"a\r=cmd()",');
+    }
   });
 
   it('has the requests, with the address of the next page', async () => {

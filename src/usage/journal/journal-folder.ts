@@ -33,10 +33,15 @@ export class JournalFolder {
   static create(root: string): JournalFolder {
     const name = randomUUID();
     const draft = join(root, `.${name}`);
-    mkdirSync(draft, { recursive: true, mode: 0o700 });
-    writeOwner(draft);
     const path = join(root, name);
-    renameSync(draft, path);
+    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    try {
+      writeOwner(draft);
+      renameSync(draft, path);
+    } catch (error) {
+      rmSync(draft, { recursive: true, force: true });
+      throw error;
+    }
     return new JournalFolder(path);
   }
 

@@ -34,6 +34,7 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
   private readonly backlog = new MemoryBacklog();
   private turn = 0;
   private beatAt = 0;
+  /** As `performance.now()` has it: clocks are put back. */
   private retryAt = 0;
   private failing = false;
   private losing = false;
@@ -56,8 +57,8 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
    * @param lines one for each, in ASCII, each with its line end
    */
   append(lines: string): void {
+    if (this.failing && performance.now() < this.retryAt) return this.remember(lines);
     const now = Date.now();
-    if (now < this.retryAt) return this.remember(lines);
     try {
       if (now - this.beatAt > HELD_UP_MS) this.giveUp();
       this.current ??= this.create(now);
@@ -67,7 +68,7 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
     } catch (error) {
       if (!this.failing) this.warn(error, 'the journal of usage cannot be written: records wait in memory');
       this.failing = true;
-      this.retryAt = now + RETRY_AFTER_MS;
+      this.retryAt = performance.now() + RETRY_AFTER_MS;
       this.giveUp();
       this.remember(lines);
     }
