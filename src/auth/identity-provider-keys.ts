@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { createLocalJWKSet, errors } from 'jose';
+import { createLocalJWKSet, errors, flattenedVerify } from 'jose';
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
 import { IdentityProviderUnavailable } from './auth.errors.js';
 
@@ -37,11 +37,20 @@ export class IdentityProviderKeys {
     else if (this.now() - this.fetchedAt > REFRESH_AFTER_MS) void this.fetchIfDue();
     if (!this.keys) throw new IdentityProviderUnavailable();
     try {
-      return await this.keys(header, token);
+      return await this.keyFor(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await this.fetchIfDue();
-      return this.keys(header, token);
+      return this.keyFor(header, token);
+    }
+  }
+
+  private async keyFor(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+    try {
+      return await this.keys!(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      return signerOf(token, error);
     }
   }
 
@@ -67,4 +76,16 @@ export class IdentityProviderKeys {
       );
     }
   }
+}
+
+/** Of the keys that fit a token without a `kid` (RFC 7515, section 4.1.4, does not ask for one), the one that signed it. */
+async function signerOf(token: FlattenedJWSInput, keys: AsyncIterable<CryptoKey>): Promise<CryptoKey> {
+  for await (const key of keys) {
+    const isSigner = await flattenedVerify(token, key).then(
+      () => true,
+      () => false,
+    );
+    if (isSigner) return key;
+  }
+  throw new errors.JWKSNoMatchingKey();
 }

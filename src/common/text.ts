@@ -35,9 +35,14 @@ export function codePoints(text: string): number {
 /** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2: 64 before the @, 255 after. */
 export const EMAIL_MAX_LENGTH = 320;
 
-/** Whether it is an e-mail address that PostgreSQL can store. In this order: `isEmail` throws at a lone surrogate. */
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+/**
+ * Whether it is an e-mail address that PostgreSQL can store and that mail can be sent to: `isEmail` throws at a lone
+ * surrogate, and takes line ends within quotes, which RFC 5321, section 4.1.2, does not.
+ */
 export function isAddress(text: string): boolean {
-  return isStorableText(text) && isEmail(text);
+  return isStorableText(text) && !CONTROL_CHARACTER.test(text) && isEmail(text);
 }
 
 /** The one character beyond ASCII whose lower case is in it: with it, one mailbox would pass for another. */

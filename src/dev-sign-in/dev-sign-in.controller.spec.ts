@@ -17,18 +17,23 @@ let app: NestExpressApplication;
 let settings: Settings;
 let dataDir: string;
 
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'mintkeep-sign-in-'));
-  settings = parseSettings({
-    DATA_DIR: dataDir,
-    DASHBOARD_URL: 'https://app.example.com',
-    PUBLIC_URL: 'http://localhost:3000',
-  });
+function settingsWith(publicUrl: string): Settings {
+  const variables = { DASHBOARD_URL: 'https://app.example.com', PUBLIC_URL: publicUrl };
+  return parseSettings({ DATA_DIR: dataDir, ...variables });
+}
+
+async function start(given: Settings): Promise<NestExpressApplication> {
   const module = await Test.createTestingModule({
-    imports: [ConfigModule.with(settings), DevSignInModule],
+    imports: [ConfigModule.with(given), DevSignInModule],
     providers: [{ provide: APP_FILTER, useClass: ErrorFilter }],
   }).compile();
-  app = await module.createNestApplication<NestExpressApplication>({ bodyParser: false }).init();
+  return module.createNestApplication<NestExpressApplication>({ bodyParser: false }).init();
+}
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'mintkeep-sign-in-'));
+  settings = settingsWith('http://localhost:3000');
+  app = await start(settings);
 });
 afterAll(async () => {
   await app.close();
@@ -164,6 +169,13 @@ describe('requests that are not from here', () => {
     const { body } = await post({ email: 'ada@example.com' }).set(headers).expect(403);
     expect(body).toEqual({ error: { message: 'the development sign-in is for this machine only' } });
     await browser().post('/dev/sign-in').set(headers).send({ email: 'ada@example.com' }).expect(403);
+  });
+
+  it('are refused under a name that is not this machine’s, were it in PUBLIC_URL', async () => {
+    const exposed = await start(settingsWith('https://kb.example.com'));
+    const request = supertest(exposed.getHttpServer()).post('/dev/sign-in').set('Host', 'kb.example.com');
+    await request.send({ email: 'ada@example.com' }).expect(403);
+    await exposed.close();
   });
 
   it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', 'localhost@evil.example'])(

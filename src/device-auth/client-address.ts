@@ -2,6 +2,8 @@ import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
 
 const NETWORK_BITS_IPV6 = 64;
+/** Some balancers name a client with its port: `203.0.113.7:5123`, `[2001:db8::7]:5123`. */
+const PORT = /^(?:([\d.]+)|\[([\da-f:.]+)\])(?::\d{1,5})?$/i;
 
 /**
  * Where a request comes from: the peer, or what the proxies of `TRUST_PROXY` say. IPv4 wrapped in IPv6 counts
@@ -9,7 +11,8 @@ const NETWORK_BITS_IPV6 = 64;
  */
 export function clientAddress(request: Request): string {
   const { ip = '', socket } = request;
-  const address = ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? '');
+  const named = ip.replace(PORT, '$1$2');
+  const address = ipaddr.isValid(named) ? named : (socket.remoteAddress ?? '');
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : 'unknown';
 }
 

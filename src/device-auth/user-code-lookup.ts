@@ -11,6 +11,7 @@ import { parseUserCode, UserCodes } from './user-codes.js';
 const GUESSES_PER_USER = 10;
 const GUESSES_PER_NETWORK = 30;
 const GUESS_WINDOW_SECONDS = 600;
+const WINDOW_END = `clock_timestamp() + make_interval(secs => ${GUESS_WINDOW_SECONDS})`;
 
 /** Who typed a code, and where. */
 export interface CodeTyper {
@@ -52,7 +53,8 @@ interface Row {
 /**
  * Finds the session and counts the attempt in one statement: a code that is wrong adds one, a right one nothing,
  * and both learn how many there were before. So of any number of guesses at the same time, those within the
- * limit are answered and no more. Counters are locked in the order of their keys.
+ * limit are answered and no more. The user's counter comes first: who has used up their own is refused, and does not
+ * use up those of everybody behind the same address.
  */
 const FIND = `
   WITH found AS (
@@ -62,17 +64,21 @@ const FIND = `
     FROM device_sessions WHERE user_code_hmac = ANY($1) AND expires_at > clock_timestamp()
   ), attempt AS (
     SELECT CASE WHEN EXISTS (SELECT FROM found) THEN 0 ELSE 1 END AS wrong
-  ), counter AS (
-    SELECT * FROM unnest($2::text[], $3::int[]) AS counter (key, allowed)
-  ), counted AS (
+  ), of_user AS (
     INSERT INTO rate_limits AS r (key, hits, resets_at)
-    SELECT key, wrong, clock_timestamp() + make_interval(secs => ${GUESS_WINDOW_SECONDS})
-    FROM counter, attempt ORDER BY key
-    ${ADD_HITS} RETURNING key, hits, resets_at
+    SELECT $2, wrong, ${WINDOW_END} FROM attempt
+    ${ADD_HITS} RETURNING hits, resets_at
+  ), refused_user AS (
+    SELECT ${RETRY_AFTER} AS retry_after FROM of_user, attempt WHERE hits - wrong >= ${GUESSES_PER_USER}
+  ), of_network AS (
+    INSERT INTO rate_limits AS r (key, hits, resets_at)
+    SELECT $3, wrong, ${WINDOW_END} FROM attempt WHERE NOT EXISTS (SELECT FROM refused_user)
+    ${ADD_HITS} RETURNING hits, resets_at
+  ), refused_network AS (
+    SELECT ${RETRY_AFTER} AS retry_after FROM of_network, attempt WHERE hits - wrong >= ${GUESSES_PER_NETWORK}
   )
-  SELECT (
-    SELECT max(${RETRY_AFTER}) FROM counted JOIN counter USING (key), attempt WHERE hits - wrong >= allowed
-  ) AS retry_after, found.*
+  SELECT coalesce((SELECT retry_after FROM refused_user), (SELECT retry_after FROM refused_network)) AS retry_after,
+    found.*
   FROM attempt LEFT JOIN found ON true`;
 
 /** Finds what a person has typed the code of, and keeps people from trying codes. */
@@ -105,8 +111,8 @@ export class UserCodeLookup {
   private async findAndCount({ user, address }: CodeTyper, userCode: string | undefined): Promise<Row> {
     const [row] = await this.sessions.query<Row[]>(FIND, [
       userCode === undefined ? [] : this.codes.hmacs(userCode),
-      [`user-codes:network:${networkOf(address)}`, `user-codes:user:${user.id}`],
-      [GUESSES_PER_NETWORK, GUESSES_PER_USER],
+      `user-codes:user:${user.id}`,
+      `user-codes:network:${networkOf(address)}`,
     ]);
     return row!;
   }

@@ -10,14 +10,15 @@ export function invitationMessage(
   settings: Settings,
 ): { to: string; subject: string; text: string; html: string } {
   const { email, role, invited_by, expires_at } = response;
+  const name = organizationName.replace(/\s+/g, ' '); // a line of its own would pass for ours
   const link = joinUrl(settings, token);
   const until = `${expires_at.slice(0, 10)} at ${expires_at.slice(11, 16)} UTC`;
   const as = role === 'admin' ? 'an admin' : 'a member';
   return {
     to: email,
-    subject: `${invited_by.email} invites you to ${organizationName}`.replace(/\s+/g, ' '),
+    subject: `${invited_by.email} invites you to ${name}`,
     text: [
-      `${invited_by.email} invites you to join ${organizationName} as ${as}.`,
+      `${invited_by.email} invites you to join ${name} as ${as}.`,
       `Accept the invitation here, signed in as ${email}:`,
       link,
       `The link is good until ${until}. If you do not know what this is about, do nothing.`,
@@ -28,8 +29,8 @@ export function invitationMessage(
           style="margin:0;padding:32px 16px;background:#f4f4f2;font:16px/1.5 system-ui,sans-serif;color:#1c1c1a"
         >
           <div style="max-width:480px;margin:0 auto;padding:32px;background:#fff;border-radius:12px">
-            <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">Join ${organizationName}</h1>
-            <p>${invited_by.email} invites you to join <strong>${organizationName}</strong> as ${as}.</p>
+            <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">Join ${name}</h1>
+            <p>${invited_by.email} invites you to join <strong>${name}</strong> as ${as}.</p>
             <p style="margin:28px 0">
               <a
                 href="${link}"

@@ -105,15 +105,40 @@ export class KeysService implements OnModuleInit {
     return { ...row!, api_key: secret };
   }
 
-  /** @throws NotFound @throws ScopeImmutable */
-  async rename(user: SessionUser, id: number, { name, organization_id }: RenameKeyDto): Promise<KeyResponse> {
-    const key = await this.keys.findOneBy({ id, userId: user.id });
-    if (!key) throw new NotFound();
-    if (organization_id !== undefined && organization_id !== key.organizationId) throw new ScopeImmutable();
-    if (name !== undefined) await this.keys.update({ id }, { name });
-    const [row] = await this.keys.query<KeyResponse[]>(`${SELECT} WHERE k.id = $1`, [id]);
-    if (!row) throw new NotFound();
-    return row;
+  /**
+   * @throws NotFound
+   * @throws ScopeImmutable
+   * @throws OrganizationNotFound when the holder is not a member any more
+   */
+  rename(user: SessionUser, id: number, { name, organization_id }: RenameKeyDto): Promise<KeyResponse> {
+    return this.transactions.run(async (transaction) => {
+      const found = await transaction.findOneBy(ProxyKey, { id, userId: user.id });
+      if (!found) throw new NotFound();
+      const { organizationId } = found;
+      if (organization_id !== undefined && organization_id !== organizationId) throw new ScopeImmutable();
+      await holdMembership(organizationId, user.id, transaction);
+      if (name !== undefined) await this.renameIn(user, id, name, transaction);
+      const [row] = await transaction.query<KeyResponse[]>(`${SELECT} WHERE k.id = $1`, [id]);
+      return row!;
+    });
+  }
+
+  private async renameIn(
+    user: SessionUser,
+    id: number,
+    name: string,
+    transaction: EntityManager,
+  ): Promise<void> {
+    const lock = { mode: 'pessimistic_write' } as const;
+    const { organizationId, name: before } = (await transaction.findOne(ProxyKey, { where: { id }, lock }))!;
+    if (name === before) return;
+    await transaction.update(ProxyKey, { id }, { name });
+    const target = { type: 'key', id, name, user_id: user.id };
+    const details = { from: before, to: name };
+    await this.audit.record(
+      { organizationId, actor: user, action: 'key.renamed', target, details },
+      transaction,
+    );
   }
 
   /**

@@ -14,7 +14,7 @@ export type AuditAction =
   | `organization.${'created' | 'renamed'}`
   | `member.${'joined' | 'removed' | 'left' | 'role_changed'}`
   | `invitation.${'created' | 'resent' | 'cancelled' | 'declined'}`
-  | `key.${'minted' | 'revoked'}`
+  | `key.${'minted' | 'renamed' | 'revoked'}`
   | `upstream.${'created' | 'updated' | 'deleted'}`;
 
 /** One entry. */

@@ -164,17 +164,22 @@ describe('the trail tells who did what to whom:', () => {
     ]);
   });
 
-  it('key.minted and key.revoked', async () => {
+  it('key.minted, key.renamed and key.revoked', async () => {
     const joe = await join(app, team, 'joe', 'member');
     let id: number | undefined;
     const trace = await traceOf(async () => {
-      ({ id } = (await joe.post(`${team.base}/keys`).send({ name: 'ci' }).expect(201)).body);
+      ({ id } = (await joe.post(`${team.base}/keys`).send({ name: 'laptop' }).expect(201)).body);
+      for (let i = 0; i < 2; i++) await joe.put(`/me/keys/${id}`).send({ name: 'ci' }).expect(200);
       for (let i = 0; i < 2; i++) await team.admin.delete(`${team.base}/keys/${id}`).expect(204);
     });
     const target = { type: 'key', id, name: 'ci', user_id: 'joe' };
     expect(trace).toEqual([
       { actor: actor(team.user), action: 'key.revoked', target, details: {} },
-      { actor: actor('joe'), action: 'key.minted', target, details: { source: 'dashboard' } },
+      { actor: actor('joe'), action: 'key.renamed', target, details: { from: 'laptop', to: 'ci' } },
+      {
+        ...{ actor: actor('joe'), action: 'key.minted', target: { ...target, name: 'laptop' } },
+        details: { source: 'dashboard' },
+      },
     ]);
   });
 

@@ -540,6 +540,15 @@ describe('guessing codes', () => {
     await look(fresh, user_code, '2001:db8:0:1::2').expect(200);
   });
 
+  it('of one user is not held against others at the same address', async () => {
+    const [guesser, colleague] = [await app.as('obstinate'), await app.as('colleague')];
+    const { user_code } = await beginLogin(app);
+    const answers = await inParallel(40, () => look(guesser, UNKNOWN_CODE, '192.0.2.77'));
+    expect(tally(answers.map(({ status }) => status))).toEqual({ 404: 10, 429: 30 });
+    for (let i = 0; i < 9; i++) await look(colleague, UNKNOWN_CODE, '192.0.2.77').expect(404);
+    await look(colleague, user_code, '192.0.2.77').expect(200);
+  });
+
   it('is not what somebody does who loses races', async () => {
     const loser = await app.as('loser');
     for (let i = 0; i < 15; i++) {

@@ -143,12 +143,13 @@ describe('a mail', () => {
     },
   );
 
-  it('has one line for its subject, whatever the name', async () => {
+  it('has one line for its subject, and no line that is not ours, whatever the name', async () => {
     await team.admin.put(team.base).send({ name: 'Acme\r\nBcc: eve@evil.example' }).expect(200);
     const email = newAddress();
     await becomes('sent', (await invite(team, email)).id);
-    const { to, headers } = mailTo(email)[0]!;
+    const { to, headers, text } = mailTo(email)[0]!;
     expect(to).toEqual([email]);
+    expect(text).toContain('to join Acme Bcc: eve@evil.example as');
     expect(headers).not.toMatch(/^Bcc:/im);
     expect(headers).toMatch(/^Subject: .* invites you to Acme Bcc: eve@evil\.example\r?$/m);
   });

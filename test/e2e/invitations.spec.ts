@@ -107,6 +107,8 @@ describe('inviting', () => {
     [{ email: 'a@example.com\nBcc: b@example.com', role: 'member' }, 'invalid_email'],
     [{ email: 'Ann <a@example.com>', role: 'member' }, 'invalid_email'],
     [{ email: 'a\0@example.com', role: 'member' }, 'invalid_email'],
+    [{ email: '"a\r\nb"@example.com', role: 'member' }, 'invalid_email'],
+    [{ email: '"a\tb"@example.com', role: 'member' }, 'invalid_email'],
     [{ email: '\ud800@example.com', role: 'member' }, 'invalid_email'],
     [{ email: `${'a'.repeat(65)}@example.com`, role: 'member' }, 'invalid_email'],
     [{ email: 7, role: 'member' }, 'invalid_email'],

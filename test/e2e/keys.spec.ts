@@ -135,6 +135,20 @@ describe('a key', () => {
     expect((await person.admin.get('/me/keys')).body.keys[0].name).toBe('new');
   });
 
+  it('is not renamed by one who is not a member any more', async () => {
+    const team = await teamOwner(app);
+    const joe = await join(app, team, 'renamer', 'member');
+    const { body: key } = await joe.post(`${team.base}/keys`).send({ name: 'laptop' }).expect(201);
+    await team.admin.delete(`${team.base}/members/renamer`).expect(200);
+    for (const fields of [{ name: 'mine' }, {}])
+      await joe
+        .put(`/me/keys/${key.id}`)
+        .send(fields)
+        .expect(404, { error: { message: 'organization not found' } });
+    const { body } = await team.admin.get(`${team.base}/keys`).query({ include_revoked: true }).expect(200);
+    expect(body.keys).toMatchObject([{ id: key.id, name: 'laptop' }]);
+  });
+
   it('is revoked once, and stays on record', async () => {
     const person = await personalOwner(app);
     const { body: key } = await person.admin.post('/me/keys').send({ name: 'k' });

@@ -201,6 +201,20 @@ describe('sessions of public keys', () => {
     expect(provider.fetches()).toBe(1);
   });
 
+  it.each(['RS256', 'ES256', 'EdDSA'])(
+    '%s passes without a kid, whichever of several keys signed',
+    async (algorithm) => {
+      for (let i = 0; i < 3; i++) await provider.addKey(algorithm);
+      await start();
+      for (let i = 0; i < 3; i++) {
+        const token = await provider.signWithoutKid('ada', i);
+        await get(token).expect(200);
+        await get(tampered(token)).expect(401);
+      }
+      expect(provider.fetches()).toBe(1);
+    },
+  );
+
   it.each([{}, { SESSION_JWT_SECRET: SESSION_SECRET }])(
     'a public key is never a secret (%j)',
     async (variables) => {

@@ -12,6 +12,8 @@ export interface IdentityProvider {
   addKey(algorithm: string): Promise<{ kid: string; publicJwk: JWK }>;
   /** A session signed by the newest key. */
   sign(sub: string, claims?: JWTPayload): Promise<string>;
+  /** The same by the key of this number, from 0, without saying which it is. */
+  signWithoutKid(sub: string, index: number): Promise<string>;
   /** What the server does from now on. */
   behave(how: 'well' | 'error' | 'garbage' | 'hang' | 'refuse'): Promise<void>;
   stop(): Promise<void>;
@@ -48,10 +50,11 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     },
     sign: (sub, claims = {}) => {
       const { algorithm, kid, privateKey } = keys.at(-1)!;
-      const now = Math.floor(Date.now() / 1_000);
-      return new SignJWT({ sub, email: `${sub}@example.com`, exp: now + 3_600, ...claims })
-        .setProtectedHeader({ alg: algorithm, kid })
-        .sign(privateKey);
+      return sessionOf(sub, claims).setProtectedHeader({ alg: algorithm, kid }).sign(privateKey);
+    },
+    signWithoutKid: (sub, index) => {
+      const { algorithm, privateKey } = keys[index]!;
+      return sessionOf(sub).setProtectedHeader({ alg: algorithm }).sign(privateKey);
     },
     behave: async (how) => {
       if (how === 'refuse') await close();
@@ -63,4 +66,9 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       if (server.listening) await close();
     },
   };
+}
+
+function sessionOf(sub: string, claims: JWTPayload = {}): SignJWT {
+  const exp = Math.floor(Date.now() / 1_000) + 3_600;
+  return new SignJWT({ sub, email: `${sub}@example.com`, exp, ...claims });
 }
