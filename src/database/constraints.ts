@@ -23,7 +23,7 @@ export function isRefused(error: unknown): boolean {
   return codeOf(error)?.startsWith(INTEGRITY_VIOLATION_CLASS) ?? false;
 }
 
-/** Whether `NOWAIT` found the row locked by somebody else. */
+/** Whether a row is locked by somebody else, and the statement was not to wait for that (any longer). */
 export function lockNotAvailable(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
 }

@@ -1,3 +1,4 @@
+import { MigrationExecutor } from 'typeorm';
 import type { DataSource } from 'typeorm';
 
 /** Any negative number, as the others lock documents; what counts is that every replica takes the same. */
@@ -8,14 +9,16 @@ const MIGRATION_LOCK = -7_461_001;
  * @returns the names of the migrations that were run
  */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
-  const lock = dataSource.createQueryRunner();
+  const connection = dataSource.createQueryRunner();
   try {
-    await lock.query('SET statement_timeout = 0'); // the wait is as long as the other replica's migration
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    return (await dataSource.runMigrations()).map(({ name }) => name);
+    await connection.query('SET statement_timeout = 0'); // a migration takes as long as it takes, and so does the wait
+    await connection.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const pending = new MigrationExecutor(dataSource, connection);
+    pending.transaction = dataSource.options.migrationsTransactionMode ?? 'all';
+    return (await pending.executePendingMigrations()).map(({ name }) => name);
   } finally {
-    await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
-    await lock.query('RESET statement_timeout').catch(() => undefined);
-    await lock.release();
+    await connection.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
+    await connection.query('RESET statement_timeout').catch(() => undefined);
+    await connection.release();
   }
 }

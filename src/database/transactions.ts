@@ -1,8 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
+import { lockNotAvailable } from './constraints.js';
+
+const LOCK_WAIT_MS = 50;
+const YIELD_MS = 200;
+/** Twice the time after which a call to object storage has failed. */
+const YIELDING_FOR_MS = 10_000;
 
 type Listener<E> = (event: E, transaction: EntityManager) => Promise<void>;
 
@@ -28,6 +35,27 @@ export class Transactions {
     });
     for (const followUp of followUps) await followUp();
     return result;
+  }
+
+  /**
+   * {@link run} for work that may meet rows which others hold while they wait for object storage. To wait with locks
+   * and a connection of one's own would make others wait with theirs, until there are none left: so all is let go
+   * again and again, until a time in which those others must have given up.
+   */
+  async runYielding<T>(work: (transaction: EntityManager) => Promise<T>): Promise<T> {
+    const patienceEndsAt = performance.now() + YIELDING_FOR_MS;
+    for (;;) {
+      const isLast = performance.now() > patienceEndsAt;
+      try {
+        return await this.run(async (transaction) => {
+          if (!isLast) await transaction.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+          return work(transaction);
+        });
+      } catch (error) {
+        if (isLast || !lockNotAvailable(error)) throw error;
+      }
+      await pause(YIELD_MS * (0.5 + Math.random()));
+    }
   }
 
   on<E extends object>(event: Type<E>, listener: Listener<E>): void {

@@ -21,36 +21,65 @@ export interface LockedDocument {
  */
 @Injectable()
 export class DocumentLock {
+  /** Of this replica, by document. */
+  private readonly writers = new Map<number, { readonly turn: StorageGate; count: number }>();
+
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly gate: StorageGate,
   ) {}
 
   /** @throws StorageUnavailable when it takes too long to get past the writers who wait for the storage */
-  run<T>(documentId: number, work: (locked: LockedDocument) => Promise<T>, patienceMs?: number): Promise<T> {
+  async run<T>(
+    documentId: number,
+    work: (locked: LockedDocument) => Promise<T>,
+    patienceMs = STORAGE_TIMEOUT_MS,
+  ): Promise<T> {
     const deadline = AbortSignal.timeout(STORAGE_TIMEOUT_MS);
-    return this.gate.run(async () => {
-      const connection = this.dataSource.createQueryRunner();
-      const { manager } = connection;
-      const transaction = async <R>(inner: () => Promise<R>): Promise<R> => {
-        await connection.startTransaction();
-        try {
-          const result = await inner();
-          await connection.commitTransaction();
-          return result;
-        } catch (error) {
-          await connection.rollbackTransaction().catch(() => undefined); // the first error is the one to tell
-          throw error;
-        }
-      };
+    const patienceEndsAt = performance.now() + patienceMs;
+    return this.inTurn(documentId, patienceMs, () => {
+      const patienceLeftMs = Math.max(1, patienceEndsAt - performance.now());
+      return this.gate.run(() => this.locked(documentId, deadline, work), patienceLeftMs);
+    });
+  }
+
+  /** Writers of one document wait for each other before the gate: its places are for different ones. */
+  private async inTurn<T>(documentId: number, patienceMs: number, task: () => Promise<T>): Promise<T> {
+    const writers = this.writers.get(documentId) ?? { turn: new StorageGate(1), count: 0 };
+    this.writers.set(documentId, writers);
+    writers.count++;
+    try {
+      return await writers.turn.run(task, patienceMs);
+    } finally {
+      if (--writers.count === 0) this.writers.delete(documentId);
+    }
+  }
+
+  private async locked<T>(
+    documentId: number,
+    deadline: AbortSignal,
+    work: (locked: LockedDocument) => Promise<T>,
+  ): Promise<T> {
+    const connection = this.dataSource.createQueryRunner();
+    const { manager } = connection;
+    const transaction = async <R>(inner: () => Promise<R>): Promise<R> => {
+      await connection.startTransaction();
       try {
-        await connection.query('SELECT pg_advisory_lock($1::bigint)', [documentId]);
-        return await work({ manager, deadline, transaction });
-      } finally {
-        await connection.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-        await connection.release();
+        const result = await inner();
+        await connection.commitTransaction();
+        return result;
+      } catch (error) {
+        await connection.rollbackTransaction().catch(() => undefined); // the first error is the one to tell
+        throw error;
       }
-    }, patienceMs);
+    };
+    try {
+      await connection.query('SELECT pg_advisory_lock($1::bigint)', [documentId]);
+      return await work({ manager, deadline, transaction });
+    } finally {
+      await connection.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
+      await connection.release();
+    }
   }
 
   /** {@link run} with all of the work in one transaction. */

@@ -15,6 +15,7 @@ import { DocumentUpdate } from './document-update.entity.js';
 import { entityTag, toBody } from './document-with-content.js';
 import type { Body, DocumentWithContent } from './document-with-content.js';
 import { Document } from './document.entity.js';
+import { BodyLost } from './documents.errors.js';
 import type { UpdateDocumentDto } from './dto/document.requests.js';
 
 type RowChange = Pick<UpdateDocumentDto, 'title' | 'slug'>;
@@ -99,11 +100,20 @@ export class DocumentUpdater {
     const { manager } = locked;
     const { bodySha256, bodySize } = update.body;
     let row = await lockRow(manager, scope, target);
-    if (await hasEarlierUpdates(manager, target.id, update.announcement)) {
-      row = (await this.recovery.settle(row, locked)).document;
-    }
+    if (await hasEarlierUpdates(manager, target.id, update.announcement))
+      row = await this.settle(row, locked);
     await changeRow(manager, target.id, { ...update.change, bodySha256, bodySize });
     assertMatch(target.ifMatch, entityTag(row));
+  }
+
+  /** The row as earlier updates left it. A body that is lost is no hindrance where another one is to be stored. */
+  private async settle(row: Document, locked: LockedDocument): Promise<Document> {
+    try {
+      return (await this.recovery.settle(row, locked)).document;
+    } catch (error) {
+      if (error instanceof BodyLost) return row;
+      throw error;
+    }
   }
 }
 

@@ -87,7 +87,7 @@ export class ProjectsService implements OnModuleInit {
 
   /** Deletes the project and, through {@link ProjectsDeleting}, what is in it. @throws NotFound */
   async delete(scope: OwnerScope, id: number): Promise<void> {
-    await this.transactions.run(async (transaction) => {
+    await this.transactions.runYielding(async (transaction) => {
       const project = await transaction.findOne(Project, {
         where: { id, organizationId: scope.organizationId },
         lock: { mode: 'pessimistic_write' }, // from here on nothing is added to the project

@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { dataSourceOptions } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/migrate.js';
 import { startApp } from '../support/app.js';
@@ -46,6 +47,27 @@ it('every migration has a way back', async () => {
   expect(await schema()).toEqual(before);
   await dataSource.destroy();
 });
+
+it('a migration may take longer than a statement of a request', async () => {
+  const options = dataSourceOptions(database.url);
+  const extra = { ...(options.extra as object), statement_timeout: 200 };
+  const dataSource = await new DataSource({ ...options, migrations: [SlowMigration1700000000000], extra }).initialize();
+  expect(await migrate(dataSource)).toEqual(['SlowMigration1700000000000']);
+  await expect(dataSource.query('SELECT pg_sleep(1)')).rejects.toThrow('statement timeout');
+  await dataSource.destroy();
+});
+
+class SlowMigration1700000000000 implements MigrationInterface {
+  readonly name = 'SlowMigration1700000000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('SELECT pg_sleep(1)');
+  }
+
+  async down(): Promise<void> {
+    // nothing was done
+  }
+}
 
 it('any number of replicas may migrate at once', async () => {
   const sources = await inParallel(8, connect);

@@ -1,10 +1,11 @@
+import { ObjectStore } from '../../src/storage/object-store.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { Caretaker } from '../support/caretaker.js';
 import { eventually } from '../support/eventually.js';
 import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
-import { inParallel } from '../support/parallel.js';
+import { inParallel, tally } from '../support/parallel.js';
 import { startS3Proxy } from '../support/s3-proxy.js';
 import type { S3Proxy } from '../support/s3-proxy.js';
 import { startS3 } from '../support/s3.js';
@@ -255,4 +256,64 @@ describe('an object storage whose answers do not come', () => {
     expect(list.documents.map(({ slug }: Document) => slug)).not.toContain(created.slug);
     await caretaker.expectNothingLeftBehind();
   });
+});
+
+describe('an object storage that hangs for one document', () => {
+  /** A document whose update hangs until its deadline. */
+  async function hanging(
+    updates: number,
+  ): Promise<{ document: Document; over: () => boolean; all: Promise<unknown> }> {
+    const document = await createDocument();
+    proxy.onRequest = (_, key) => (key === `documents/${document.id}` ? 'hang' : 'pass');
+    const all = inParallel(updates, () => admin.put(urlOf(document)).send(change()));
+    let isOver = false;
+    const first = Promise.race([all, eventually(() => expect(proxy.waiting()).toBe(1))]);
+    all.then(
+      () => (isOver = true),
+      () => (isOver = true),
+    );
+    await first;
+    return { document, over: () => isOver, all };
+  }
+
+  it('does not keep other documents from being written, however many write that one', async () => {
+    const other = await createDocument();
+    const { over, all } = await hanging(3 * HALF_OF_THE_POOL);
+    for (let i = 0; i < 5; i++) await admin.put(urlOf(other)).send(change()).expect(200);
+    expect(over()).toBe(false);
+    await all;
+    await proxy.recover();
+  });
+
+  it('does not use up the connections when its project is deleted and changed meanwhile', async () => {
+    const { body: project } = await admin.post('/me/projects').send({ name: 'To be deleted' }).expect(201);
+    const usual = documentsUrl;
+    documentsUrl = `/me/projects/${project.id}/documents`;
+    const { over, all } = await hanging(1);
+    documentsUrl = usual;
+    const url = `/me/projects/${project.id}`;
+    const deletions = inParallel(25, () => admin.delete(url));
+    const changes = inParallel(25, (i) => admin.put(url).send({ name: `Name ${i}` }));
+    const other = (await personalOwner(app)).admin;
+    for (let i = 0; i < 40; i++) await other.get('/me/projects').expect(200);
+    expect(over()).toBe(false);
+    await all;
+    expect(tally((await deletions).map(({ status }) => status))).toEqual({ 204: 1, 404: 24 });
+    expect(Object.keys(tally((await changes).map(({ status }) => status)))).not.toContain('500');
+    await proxy.recover();
+    await caretaker.sweepAll();
+    await caretaker.expectNothingLeftBehind();
+  });
+});
+
+it('takes a new body for one that is lost, also behind an update of which nobody knows what became', async () => {
+  const document = await createDocument();
+  proxy.onRequest = (method) => (method === 'PUT' ? 'hang' : 'pass');
+  await expectFailure(admin.put(urlOf(document)).send(change()));
+  await proxy.recover();
+  await app.app.get(ObjectStore).put(`documents/${document.id}`, Buffer.from('of nobody'));
+  await admin.get(urlOf(document)).expect(500, INTERNAL_ERROR);
+  await admin.put(urlOf(document)).send({ title: 'New' }).expect(500, INTERNAL_ERROR);
+  const { body } = await admin.put(urlOf(document)).send({ content: 'written anew' }).expect(200);
+  await admin.get(urlOf(document)).expect(200, body);
 });
