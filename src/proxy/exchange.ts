@@ -7,10 +7,11 @@ import { refuse } from './refuse.js';
 import type { ProxyErrorCode } from './proxy-error.js';
 import { Relay } from './relay.js';
 import type { RelayEvents } from './relay.js';
-import { wireRequest } from './target.js';
+import { bodyFor, wireRequest } from './target.js';
 import type { Target } from './target.js';
 import type { UpstreamConnections } from './upstream-connections.js';
 import type { UpstreamHealth } from './upstream-health.js';
+import { takesTokens } from './usage-of.js';
 import type { Ending, Finish } from './usage-of.js';
 
 const CLIENT_GONE_STATUS = 499;
@@ -89,7 +90,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
     const target = this.targets[this.attempts.length]!;
     const { connections, streamDeadlines } = this.services;
     const deadlines = fields.stream ? streamDeadlines : this.services.deadlines;
-    const wire = wireRequest(target, method, lines, fields.body);
+    const wire = wireRequest(target, method, lines, bodyFor(target, fields));
     const attempt = new Attempt(target, wire, deadlines, connections, this);
     this.attempts.push(attempt);
     attempt.start();
@@ -125,7 +126,9 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
   closed(): void {
     if (this.request.isOver) return;
     for (const attempt of this.attempts) attempt.cancel();
-    this.finish('client_gone', undefined, false);
+    // Who has read the last event of a stream need not wait for the end of the transfer.
+    if (this.chosen && this.relay.meter.isComplete) this.finish(this.outcomeOf(this.chosen), undefined, true);
+    else this.finish('client_gone', undefined, false);
   }
 
   private finish(outcome: Ending['outcome'], deliver: (() => void) | undefined, complete: boolean): void {
@@ -141,7 +144,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
         attempt,
         attempts,
         isStream,
-        reading: meter.read(complete),
+        reading: takesTokens(this.request) ? meter.read(complete) : undefined,
         contentAt: meter.contentAt,
       },
       deliver,
@@ -150,6 +153,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
 
   private outcomeOf({ status, error }: Attempt): Ending['outcome'] {
     if (error !== null || status! >= 500) return 'upstream_error';
-    return status! >= 400 ? 'client_error' : 'ok';
+    if (status! >= 400) return 'client_error';
+    return this.relay.meter.hasFailed ? 'interrupted' : 'ok';
   }
 }

@@ -18,6 +18,10 @@ export interface Meter {
   rest(): Buffer;
   /** @param complete whether the answer came to its end */
   read(complete: boolean): Reading;
+  /** Whether what has come says that nothing follows, though the transfer may go on. */
+  readonly isComplete?: boolean;
+  /** Whether an error came within the answer. */
+  readonly hasFailed?: boolean;
   /** When the first content came, as `performance.now()` has it; undefined before. */
   readonly contentAt?: number;
 }

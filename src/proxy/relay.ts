@@ -102,7 +102,7 @@ export class Relay implements AnswerTaker {
   }
 
   private get dropsUsage(): boolean {
-    return this.isStream && this.request.fields.usageAdded;
+    return this.isStream && this.request.fields.bodyForUsage !== undefined;
   }
 
   private meterFor({ status, contentType, encoded }: AnswerHead): Meter {

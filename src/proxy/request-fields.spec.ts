@@ -82,9 +82,10 @@ it('asks a chat stream for usage, and changes nothing else', () => {
   fc.assert(
     fc.property(body, (bytes) => {
       const given = parse(bytes);
-      const { usageAdded, stream, body: sent } = fieldsOf(bytes);
-      expect([usageAdded, stream]).toEqual([lacksUsage(given), given.stream === true]);
-      if (!usageAdded) return expect(sent).toBe(bytes);
+      const { stream, body, bodyForUsage: sent } = fieldsOf(bytes);
+      expect(body).toBe(bytes);
+      expect([sent !== undefined, stream]).toEqual([lacksUsage(given), given.stream === true]);
+      if (!sent) return;
       const stream_options = { ...(given.stream_options as object | null), include_usage: true };
       expect(parse(sent)).toEqual({ ...given, stream_options });
       expect(isOneEdit(bytes, sent)).toBe(true);
@@ -126,7 +127,7 @@ it.each([
     '{"\\u0073tream":true,"stream\\u005foptions":{"include_\\u0075sage":true}}',
   ],
 ])('edits options that are %s', (_what, before, after) => {
-  expect(fieldsOf(Buffer.from(before)).body.toString()).toBe(after);
+  expect(fieldsOf(Buffer.from(before)).bodyForUsage?.toString()).toBe(after);
 });
 
 it('leaves the bodies of other requests alone', () => {
@@ -135,7 +136,7 @@ it('leaves the bodies of other requests alone', () => {
       body,
       fc.constantFrom('/v1/completions', '/v1/responses', '/v1/messages', '/v1/chat'),
       (bytes, path) => {
-        expect(fieldsOf(bytes, path)).toMatchObject({ body: bytes, usageAdded: false });
+        expect(fieldsOf(bytes, path)).toMatchObject({ body: bytes, bodyForUsage: undefined });
       },
     ),
   );
@@ -144,7 +145,7 @@ it('leaves the bodies of other requests alone', () => {
 it('leaves compressed bodies alone', () => {
   const bytes = Buffer.from('{"stream":true}');
   const fields = readFields(CHAT, { 'content-encoding': 'gzip' }, bytes);
-  expect(fields).toEqual({ model: null, stream: false, body: bytes, usageAdded: false });
+  expect(fields).toEqual({ model: null, stream: false, body: bytes });
 });
 
 it('sees the members that JSON.parse sees, each where it stands', () => {
@@ -176,7 +177,7 @@ it('sees no object in what is cut, and throws for nothing', () => {
       const whole = bytes.toString().trimEnd();
       const cut = Buffer.from(whole).subarray(0, Math.floor(part * (Buffer.byteLength(whole) - 1)));
       expect(readObject(cut, ['stream'])).toBeUndefined();
-      expect(fieldsOf(cut)).toEqual({ model: null, stream: false, body: cut, usageAdded: false });
+      expect(fieldsOf(cut)).toEqual({ model: null, stream: false, body: cut });
       expect(() => fieldsOf(Buffer.from(broken.join('')))).not.toThrow();
     }),
     { numRuns: 500 },

@@ -16,23 +16,23 @@ export interface RequestFields {
   readonly model: string | null;
   /** Whether the answer is asked for as an event stream. */
   readonly stream: boolean;
-  /** What is sent to the upstream. */
+  /** As it came. */
   readonly body: Buffer;
-  /** Whether usage was asked for in the client's stead, who does not expect it. */
-  readonly usageAdded: boolean;
+  /** The body that asks for usage in the client's stead, who does not; undefined where that is not called for. */
+  readonly bodyForUsage?: Buffer;
 }
 
 /** Of a body that cannot be read, or that is not here yet. */
-export const UNREAD: RequestFields = { model: null, stream: false, body: EMPTY, usageAdded: false };
+export const UNREAD: RequestFields = { model: null, stream: false, body: EMPTY };
 
 /** Never throws: a body that is not what it should be is the upstream's to refuse. */
 export function readFields(path: string, headers: IncomingHttpHeaders, body: Buffer): RequestFields {
   const object = headers['content-encoding'] === undefined ? readObject(body, WANTED) : undefined;
-  if (!object) return body.length === 0 ? UNREAD : { model: null, stream: false, body, usageAdded: false };
+  if (!object) return body.length === 0 ? UNREAD : { model: null, stream: false, body };
   const model = modelIn(body, object.members.get('model'));
   const stream = isTrue(body, object.members.get('stream'));
-  const withUsage = stream && CHAT_COMPLETIONS.test(path) ? askForUsage(body, object) : undefined;
-  return { model, stream, body: withUsage ?? body, usageAdded: withUsage !== undefined };
+  const bodyForUsage = stream && CHAT_COMPLETIONS.test(path) ? askForUsage(body, object) : undefined;
+  return { model, stream, body, bodyForUsage };
 }
 
 function modelIn(body: Buffer, span: MemberSpan | undefined): string | null {

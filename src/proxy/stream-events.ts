@@ -12,10 +12,15 @@ export interface EventReading {
   readonly isCumulative: boolean;
   /** Whether it holds usage and nothing else, as OpenAI's last one for `include_usage` does. */
   readonly isUsageOnly: boolean;
+  /** Whether it says that the provider has failed, or refuses to go on. */
+  readonly isError: boolean;
+  /** Whether it is the last event of OpenAI's Responses. */
+  readonly isLast: boolean;
 }
 
 const NOTHING: EventReading = {
   ...{ hasContent: false, isFinal: false, isCumulative: false, isUsageOnly: false },
+  ...{ isError: false, isLast: false },
 };
 
 /** Events that end an answer of OpenAI's Responses. */
@@ -25,7 +30,12 @@ const RESPONSE_ENDS = new Set(['response.completed', 'response.incomplete', 'res
 export function readEvent(data: string): EventReading {
   const event = parse(data);
   if (!event) return NOTHING;
-  return Array.isArray(event.choices) ? readChunk(event, event.choices) : readTyped(event);
+  const reading = Array.isArray(event.choices) ? readChunk(event, event.choices) : readTyped(event);
+  return isError(event) ? { ...reading, isError: true } : reading;
+}
+
+function isError(event: ProviderUsage): boolean {
+  return isString(event.error) || errorIn(event, event.type === 'error' ? 'error' : '') !== undefined;
 }
 
 /** A chunk of OpenAI's chat completions or completions. */
@@ -37,6 +47,8 @@ function readChunk(chunk: ProviderUsage, choices: readonly unknown[]): EventRead
     isFinal: choices.length === 0 || choices.some((choice) => isString(asObject(choice)?.finish_reason)),
     isCumulative: true,
     isUsageOnly: usage !== undefined && choices.length === 0,
+    isError: false,
+    isLast: false,
   };
 }
 
@@ -44,7 +56,7 @@ function hasContent(choice: unknown): boolean {
   const { delta, text } = asObject(choice) ?? {};
   if (isString(text)) return true;
   return Object.entries(asObject(delta) ?? {}).some(
-    ([name, value]) => name !== 'role' && (isString(value) || (typeof value === 'object' && value !== null)),
+    ([name, value]) => name !== 'role' && (isString(value) || isFilled(value)),
   );
 }
 
@@ -55,10 +67,15 @@ function readTyped(event: ProviderUsage): EventReading {
   if (type === 'message_delta') return { ...NOTHING, usage: asObject(event.usage), isFinal: true };
   if (typeof type !== 'string') return NOTHING; // to make a text of what is none may throw
   if (RESPONSE_ENDS.has(type)) {
-    return { ...NOTHING, usage: asObject(asObject(event.response)?.usage), isFinal: true };
+    return { ...NOTHING, usage: asObject(asObject(event.response)?.usage), isFinal: true, isLast: true };
   }
   const isDelta = type === 'content_block_delta' || type.endsWith('.delta');
   return isDelta ? { ...NOTHING, hasContent: true } : NOTHING;
+}
+
+/** Some send empty lists beside the role. */
+function isFilled(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
 function isString(value: unknown): boolean {

@@ -9,6 +9,11 @@ const LINE_LIMIT_BYTES = 8_388_608;
 const LF = 10;
 const USAGE_KEY = Buffer.from('"usage"');
 const NO_USAGE = Buffer.from('"usage":null');
+const ERROR_KEY = Buffer.from('"error"');
+/** The last event of OpenAI's and of Anthropic's streams, and of Responses, as far as its end tells. */
+const LAST_EVENT = /\[DONE\]\s*$|"message_stop"\s*\}\s*$/;
+const TAIL_BYTES = 48;
+const EMPTY_LINE_BYTES = 2;
 const DATA = 'data:';
 
 /**
@@ -23,7 +28,12 @@ export class StreamMeter implements Meter {
   /** The lines that came last, while there was no content before them, and when. */
   private unseen?: { readonly lines: Buffer; readonly at: number } = undefined;
   private usage?: Record<string, unknown>;
+  hasFailed = false;
   private isFinal = false;
+  /** Whether the last event of Responses has come. */
+  private hasEnded = false;
+  /** The end of the last lines that say something. */
+  private tail = '';
   private isCumulative = false;
   /** The beginning of a line whose end has not come. */
   private begun: Buffer[] = [];
@@ -37,6 +47,10 @@ export class StreamMeter implements Meter {
   get contentAt(): number | undefined {
     this.lookForContent();
     return this.firstContentAt;
+  }
+
+  get isComplete(): boolean {
+    return this.hasEnded || LAST_EVENT.test(this.tail);
   }
 
   pass(chunk: Buffer): Buffer {
@@ -63,7 +77,7 @@ export class StreamMeter implements Meter {
 
   read(complete: boolean): Reading {
     if (!this.usage) return NOTHING_READ;
-    const isWhole = this.isFinal || (complete && this.isCumulative);
+    const isWhole = !this.hasFailed && (this.isFinal || (complete && this.isCumulative));
     return { tokens: tokenCounts(this.usage), source: isWhole ? 'provider' : 'partial' };
   }
 
@@ -94,7 +108,8 @@ export class StreamMeter implements Meter {
   private observe(lines: Buffer, passed: Buffer): Buffer {
     this.isSkipping = false;
     this.lookForContent();
-    if (mentionsUsage(lines)) this.readLines(lines);
+    this.keepTail(lines);
+    if (isToBeRead(lines)) this.readLines(lines);
     else this.see(lines);
     return passed;
   }
@@ -102,7 +117,8 @@ export class StreamMeter implements Meter {
   private filter(lines: Buffer): Buffer {
     this.isSkipping = false;
     this.lookForContent();
-    if (this.dropsEmptyLine || mentionsUsage(lines)) {
+    this.keepTail(lines);
+    if (this.dropsEmptyLine || isToBeRead(lines)) {
       return Buffer.concat(splitLines(lines).filter((line) => !this.drops(line)));
     }
     this.see(lines);
@@ -117,6 +133,12 @@ export class StreamMeter implements Meter {
     const isUsageOnly = this.readLine(line)?.isUsageOnly === true;
     this.dropsEmptyLine = isUsageOnly;
     return isUsageOnly;
+  }
+
+  private keepTail(lines: Buffer): void {
+    const { length } = lines;
+    if (length > EMPTY_LINE_BYTES)
+      this.tail = lines.toString('latin1', Math.max(0, length - TAIL_BYTES), length);
   }
 
   /** Whether they have content is looked at when more comes: no client waits for that. */
@@ -144,6 +166,8 @@ export class StreamMeter implements Meter {
       this.isFinal ||= reading.isFinal;
       this.isCumulative = reading.isCumulative;
     }
+    this.hasFailed ||= reading.isError;
+    this.hasEnded ||= reading.isLast;
     return reading;
   }
 }
@@ -151,6 +175,10 @@ export class StreamMeter implements Meter {
 /** What is null was not said. */
 function reported(usage: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null));
+}
+
+function isToBeRead(lines: Buffer): boolean {
+  return mentionsUsage(lines) || lines.includes(ERROR_KEY);
 }
 
 function mentionsUsage(lines: Buffer): boolean {

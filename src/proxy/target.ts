@@ -1,6 +1,7 @@
 import { credentialHeader } from '../upstreams/provider.js';
 import { targetUrl } from '../upstreams/target-url.js';
 import type { PoolUpstream } from '../upstreams/upstreams.service.js';
+import type { RequestFields } from './request-fields.js';
 import type { WireRequest } from './upstream-connection.js';
 
 /** Where a request goes at one upstream, and under which key. Not to be logged. */
@@ -39,6 +40,14 @@ function makeTarget(upstream: PoolUpstream, requestTarget: string): Target | und
   const host = origin.slice(origin.indexOf('//') + 2);
   const [[header, value] = ['', '']] = Object.entries(credentialHeader(provider, apiKey));
   return { id, name, provider, origin, path, ownLines: `host: ${host}\r\n${header}: ${value}\r\n` };
+}
+
+/** Mistral tells the usage of every stream, and refuses to be asked for it (422, `extra_forbidden`). */
+const REFUSE_TO_BE_ASKED = new Set(['mistral']);
+
+/** The body for this upstream. */
+export function bodyFor({ provider }: Target, { body, bodyForUsage }: RequestFields): Buffer {
+  return bodyForUsage && !REFUSE_TO_BE_ASKED.has(provider) ? bodyForUsage : body;
 }
 
 const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);

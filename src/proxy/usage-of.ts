@@ -20,6 +20,17 @@ export interface Ending {
 /** Records how a request ended, and then calls `recorded`; nothing where it is recorded already. */
 export type Finish = (request: ProxiedRequest, ending: Ending, recorded?: () => void) => void;
 
+/** What is stored at the provider, by the id in its path. `compact` is no id, but makes an answer. */
+const STORED = /\/(?:completions|responses|batches|runs)\/(?!compact\/?$)[^/]/;
+
+/**
+ * Whether a request makes an answer. To look at one of before, to change or to cancel it takes no tokens, though it is
+ * told how many that one took.
+ */
+export function takesTokens({ method, path }: ProxiedRequest): boolean {
+  return method === 'POST' && !STORED.test(path);
+}
+
 const PATH_LIMIT = 1_024;
 const NO_UPSTREAM = { id: null, name: null, provider: null };
 

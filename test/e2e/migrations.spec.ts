@@ -51,7 +51,11 @@ it('every migration has a way back', async () => {
 it('a migration may take longer than a statement of a request', async () => {
   const options = dataSourceOptions(database.url);
   const extra = { ...(options.extra as object), statement_timeout: 200 };
-  const dataSource = await new DataSource({ ...options, migrations: [SlowMigration1700000000000], extra }).initialize();
+  const dataSource = await new DataSource({
+    ...options,
+    migrations: [SlowMigration1700000000000],
+    extra,
+  }).initialize();
   expect(await migrate(dataSource)).toEqual(['SlowMigration1700000000000']);
   await expect(dataSource.query('SELECT pg_sleep(1)')).rejects.toThrow('statement timeout');
   await dataSource.destroy();

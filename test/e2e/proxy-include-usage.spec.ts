@@ -43,6 +43,18 @@ function answerInPieces(pieces: readonly Buffer[]): void {
 
 const sentBody = () => upstream.requests.at(-1)!.body.toString();
 
+it('Mistral is not asked, which refuses to be, and tells it all the same', async () => {
+  const mistral = await ownerWith(app, { url: upstream.url, provider: 'mistral' });
+  const last =
+    'data: {"choices":[{"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
+  answerInPieces([Buffer.from(CONTENT + last + DONE)]);
+  const body = '{"stream" : true}';
+  const { reply, record } = await callRecorded(app, mistral.owner, mistral.key, { body });
+  expect(sentBody()).toBe(body);
+  expect(reply.text).toBe(CONTENT + last + DONE);
+  expect(record).toMatchObject({ input_tokens: 1, output_tokens: 2, usage_source: 'provider' });
+});
+
 it.each([
   ['no options', '{"stream" : true}', '{"stream_options":{"include_usage":true},"stream" : true}'],
   ['false', '{"stream":true,"stream_options":{"include_usage":false}}', undefined],

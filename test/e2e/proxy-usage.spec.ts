@@ -66,6 +66,15 @@ const tokens = (
   usage_source: source,
 });
 
+const DETAILS = { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } };
+const CONTENT = event({ choices: [{ delta: { content: 'Hi' } }] });
+const ANTHROPIC = {
+  ...{ input_tokens: 10, output_tokens: 5 },
+  ...{ cache_creation_input_tokens: 20, cache_read_input_tokens: 300 },
+};
+const RESPONSES = { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 4 } };
+const DONE = 'data: [DONE]\n\n';
+
 describe('the outcome', () => {
   it('of an answer is ok, with all there is to know of the request', async () => {
     const before = Date.now();
@@ -187,6 +196,79 @@ describe('the outcome', () => {
   });
 });
 
+describe('an error within a stream makes it interrupted, and its figures partial', () => {
+  const content = event({
+    choices: [{ delta: { content: 'Hi' } }],
+    usage: { prompt_tokens: 3, completion_tokens: 1 },
+  });
+  const started = event({ type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } });
+  const error = { type: 'overloaded_error', message: 'Overloaded' };
+  const failed = {
+    status: 'failed',
+    error: { code: 'server_error' },
+    usage: { input_tokens: 3, output_tokens: 1 },
+  };
+
+  it.each<[string, string[]]>([
+    ['chat', [content, event({ error: { type: 'server_error', code: 500 } }), DONE]],
+    ['chat, as a text', [content, event({ error: 'engine died' })]],
+    ['messages', [started, event({ type: 'error', error }, 'error')]],
+    [
+      'responses',
+      [
+        event({ type: 'response.created', response: { error: null } }, 'response.created'),
+        event({ type: 'response.failed', response: failed }, 'response.failed'),
+      ],
+    ],
+  ])('%s', async (_what, events) => {
+    for (const answer of [
+      answerWithEvents(...events),
+      answerRaw(STREAM_HEAD, ...events.map(chunk), LAST_CHUNK),
+    ]) {
+      const record = await recorded(answer);
+      expect(record).toMatchObject({
+        status: 200,
+        outcome: 'interrupted',
+        ...tokens(3, null, 1, 4, 'partial'),
+      });
+    }
+  });
+
+  it('but not a text that speaks of one', async () => {
+    const text = event({ choices: [{ delta: { content: '{"error":{"type":"server_error"}}' } }] });
+    expect(await recorded(answerWithEvents(text, DONE))).toMatchObject({ outcome: 'ok' });
+  });
+});
+
+describe('a client that leaves behind the last event of a stream has its answer', () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 4 };
+  const output = { input_tokens: 3, output_tokens: 4 };
+
+  it.each<[string, string[]]>([
+    ['chat', [CONTENT, event({ choices: [], usage }), DONE]],
+    [
+      'messages',
+      [event({ type: 'message_delta', usage: output }), event({ type: 'message_stop' }, 'message_stop')],
+    ],
+    ['responses', [event({ type: 'response.completed', response: { usage: output, x: 'y'.repeat(100) } })]],
+  ])('%s', async (_what, events) => {
+    upstream.answer = answerRaw(STREAM_HEAD, ...events.map(chunk));
+    const id = randomUUID();
+    const leaving = new AbortController();
+    const response = await open(app, key, {
+      ...{ body: '{"stream":true}', headers: { 'x-request-id': id }, signal: leaving.signal },
+    });
+    response.on('error', () => undefined);
+    let text = '';
+    for await (const bytes of response) {
+      text += String(bytes);
+      if (text.endsWith(events.at(-1)!)) break;
+    }
+    leaving.abort();
+    expect(await recordOf(owner, id)).toMatchObject({ status: 200, outcome: 'ok', ...tokens(3, null, 4, 7) });
+  });
+});
+
 describe('a client that leaves is client_gone with 499', () => {
   /** Leaves when the upstream has written so much of its answer, and the client has got this head of it or none. */
   async function leave(answer: Answer, when: 'before the answer' | 'within it', body = '{}') {
@@ -296,6 +378,10 @@ describe('the times', () => {
     const response = await open(app, key, { body: '{"stream":true}', headers: { 'x-request-id': id } });
     await once(response, 'data');
     const beforeContent = performance.now() - began;
+    socket!.write(
+      chunk(event({ choices: [{ delta: { role: 'assistant', tool_calls: [], reasoning_details: [] } }] })),
+    );
+    await once(response, 'data');
     socket!.write(chunk(event({ choices: [{ delta: { content: 'Hi' } }] })));
     await once(response, 'data');
     const content = performance.now() - began;
@@ -325,15 +411,6 @@ describe('the times', () => {
   });
 });
 
-const DETAILS = { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } };
-const CONTENT = event({ choices: [{ delta: { content: 'Hi' } }] });
-const ANTHROPIC = {
-  ...{ input_tokens: 10, output_tokens: 5 },
-  ...{ cache_creation_input_tokens: 20, cache_read_input_tokens: 300 },
-};
-const RESPONSES = { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 4 } };
-const DONE = 'data: [DONE]\n\n';
-
 describe('the tokens of an answer', () => {
   it.each<[string, object, object]>([
     ['chat completions', { choices: [{}], usage: DETAILS }, tokens(10, 4, 5, 15)],
@@ -359,6 +436,24 @@ describe('the tokens of an answer', () => {
       type: 'application/json; charset=utf-8',
     });
     expect(await recorded(indented)).toMatchObject(expected);
+  });
+
+  it.each([
+    ['GET', '/v1/responses/resp_1'],
+    ['GET', '/v1/batches/batch_1'],
+    ['POST', '/v1/chat/completions/chatcmpl-1'],
+    ['POST', '/v1/responses/resp_1/cancel'],
+    ['POST', '/v1/batches/batch_1/cancel'],
+  ])('are not those of an answer of before: %s %s', async (method, path) => {
+    const body = method === 'POST' ? '{}' : undefined;
+    const record = await recorded(answerWith(JSON.stringify({ usage: DETAILS })), { method, path, body });
+    expect(record).toMatchObject({ outcome: 'ok', ...NO_TOKENS });
+  });
+
+  it('are those of a conversation that is compacted', async () => {
+    const path = '/v1/responses/compact';
+    const answer = answerWith(JSON.stringify({ object: 'response.compaction', usage: RESPONSES }));
+    expect(await recorded(answer, { path, body: '{}' })).toMatchObject(tokens(10, 4, 5, 15));
   });
 
   it('are found behind megabytes of content', async () => {
