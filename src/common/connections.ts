@@ -16,6 +16,8 @@ interface Connection {
   running?: HttpResponse;
   /** Its request has its answer, and is still coming in. */
   isAnswered: boolean;
+  /** Responses behind another one in a pipeline, which have no socket yet. */
+  queued?: Set<HttpResponse>;
 }
 
 /**
@@ -34,8 +36,12 @@ export class Connections {
     private readonly bodyTimeoutMs: number,
   ) {
     server.on('connection', (socket: Socket) => {
-      this.connections.set(socket, { isAnswered: false });
-      socket.once('close', () => this.connections.delete(socket));
+      const connection: Connection = { isAnswered: false };
+      this.connections.set(socket, connection);
+      socket.once('close', () => {
+        this.connections.delete(socket);
+        for (const response of connection.queued ?? []) abandon(response);
+      });
     });
   }
 
@@ -49,6 +55,7 @@ export class Connections {
     if (!connection) return;
     connection.running = response;
     if (this.isEnding) response.shouldKeepAlive = false;
+    if (response.socket === null) queue(connection, response);
     response.on('close', () => this.closed(connection, request, response));
   }
 
@@ -102,6 +109,19 @@ export class Connections {
       connection.isAnswered = false;
     });
   }
+}
+
+function queue(connection: Connection, response: HttpResponse): void {
+  const queued = (connection.queued ??= new Set());
+  queued.add(response);
+  response.once('close', () => queued.delete(response));
+}
+
+/** Node tells a response that its client has left once it has a socket, and not before. */
+function abandon(response: HttpResponse): void {
+  if (response.socket !== null) return;
+  response.destroy();
+  response.emit('close');
 }
 
 /** Whether all of it is handed to the connection. Those that wait behind another one in a pipeline have none. */

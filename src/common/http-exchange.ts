@@ -4,6 +4,8 @@ import type { Socket } from 'node:net';
 /** What is needed of a request: Node's own have it, and those that are read by `plain-http`. */
 export interface HttpRequest {
   readonly method?: string;
+  /** `1.1`, where that is not said otherwise. */
+  readonly httpVersion?: string;
   /** Path and query, as they came. */
   readonly url?: string;
   readonly headers: IncomingHttpHeaders;
@@ -47,5 +49,6 @@ export interface HttpResponse {
   end(last?: string): unknown;
   destroy(): unknown;
   on(event: 'close', listener: () => void): unknown;
+  emit(event: 'close'): unknown;
   once(event: 'close' | 'drain', listener: () => void): unknown;
 }

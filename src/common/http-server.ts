@@ -16,6 +16,9 @@ import { StalledClients } from './stalled-clients.js';
 
 const HAS_CHEAP_SET_PROTOTYPE = Number(process.versions.node.split('.')[0]) >= 22;
 
+/** Scheme and server. */
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+
 const QUIET_TURN_MS = 0.1;
 const QUIET_TURN_ATTEMPTS = 1_000;
 
@@ -64,11 +67,18 @@ export class HttpServerAdapter extends ExpressAdapter {
     const server: Server = createServer({ ...prototypesOf(application), ...limitsOf(this.settings) });
     server.maxHeadersCount = 0; // Node would drop the headers beyond it, and tell nobody
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    server.on('checkContinue', (request, response) => {
+      // Behind another answer Node would put it into the middle of this one. The client goes on without it.
+      if (response.socket) response.writeContinue();
+      server.emit('request', request, response);
+    });
     server.on('request', (request, response) => {
-      if (lacksHost(request)) this.refuse(request.socket, 400);
+      request.url = originForm(request.url ?? '/');
+      if (hasWrongHost(request)) this.refuse(request.socket, 400);
       else if (!this.answers(request, response)) {
         assignRequestId(request, response);
-        request.url = withDecodablePath(request.url === '*' ? '/*' : (request.url ?? '/'));
+        heedConditions(request);
+        request.url = withDecodablePath(request.url === '*' ? '/*' : request.url);
         application(request, response);
       }
     });
@@ -187,9 +197,25 @@ async function acceptWhatHasCome(): Promise<void> {
   }
 }
 
-/** RFC 9112, section 3.2. */
-function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.1' && headers.host === undefined;
+/**
+ * `Cache-Control: no-cache` is for caches (RFC 9111, section 5.2.1.4), and every `fetch` with an `If-None-Match` sends it;
+ * Express would not look at the condition then.
+ */
+function heedConditions({ headers }: IncomingMessage): void {
+  if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
+}
+
+/** RFC 9112, section 3.2: one, and not more; HTTP/1.0 has none. */
+function hasWrongHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
+  return hosts > 1 || (httpVersion === '1.1' && hosts === 0);
+}
+
+/** A target may name the server, too (RFC 9112, section 3.2.2). */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const path = target.replace(ABSOLUTE_FORM, '');
+  return path === target || path.startsWith('/') ? path : `/${path}`;
 }
 
 function isBelow(url: string, prefix: string): boolean {

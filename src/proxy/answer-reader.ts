@@ -39,6 +39,8 @@ const enum Expects {
 export class AnswerReader {
   private expects = Expects.nothing;
   private bodiless = false;
+  /** Whether an informational answer came before the one that is awaited. */
+  private isInformed = false;
   /** Of the body, or of its current chunk. */
   private bytesLeft = 0;
   /** The beginning of a head, size line or trailer whose end has not come. */
@@ -48,7 +50,7 @@ export class AnswerReader {
 
   /** Whether a byte of an answer has come that is not complete. */
   get inAnswer(): boolean {
-    return this.expects > Expects.head || this.begun.length > 0;
+    return this.expects > Expects.head || this.begun.length > 0 || this.isInformed;
   }
 
   /** The next answer is to a request with this method. */
@@ -56,6 +58,7 @@ export class AnswerReader {
     this.expects = Expects.head;
     this.bodiless = method === 'HEAD';
     this.begun = EMPTY;
+    this.isInformed = false;
   }
 
   /** @throws MalformedAnswer, also for bytes that nobody asked for */
@@ -107,6 +110,7 @@ export class AnswerReader {
     const head = parseHead(bytes.toString('latin1', 0, end), this.bodiless);
     if (head.status === 101) throw new MalformedAnswer(); // nobody asked for another protocol
     if (head.status >= 200) this.beginBody(head);
+    else this.isInformed = true;
     return end + EMPTY_LINE.length;
   }
 

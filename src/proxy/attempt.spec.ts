@@ -37,6 +37,7 @@ function startAttempt(
     {
       accepted: () =>
         attempt.passTo({
+          hasBegun: true,
           head: nothing,
           data: nothing,
           settled: nothing,

@@ -29,6 +29,8 @@ export interface Deadlines {
 
 /** Who gets an answer that is passed on. */
 export interface AnswerTaker {
+  /** Whether anything of it went out. */
+  readonly hasBegun: boolean;
   head(head: AnswerHead): void;
   /** @param chunk valid until this returns */
   data(chunk: Buffer): void;
@@ -118,6 +120,7 @@ export class Attempt implements AnswerListener {
     if (this.isOver()) return;
     if (this.state === 'waiting' || this.state === 'undecided') this.decide(error);
     this.state = 'cut';
+    this.answer = undefined; // the rest of it will not come
     this.transfer.cancel();
   }
 
@@ -191,8 +194,9 @@ export class Attempt implements AnswerListener {
     if (this.state === 'undecided') this.judge();
     const { state } = this;
     this.state = 'cut';
-    if (this.taker) this.taker.cut();
-    else if (state !== 'decided') {
+    if (this.taker?.hasBegun) this.taker.cut();
+    else if (this.taker || state !== 'decided') {
+      this.taker = undefined;
       this.answer = undefined;
       this.reject(kind);
     }

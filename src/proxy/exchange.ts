@@ -33,7 +33,7 @@ export interface ExchangeServices {
  */
 export class Exchange implements Answering, AttemptEvents, RelayEvents {
   private readonly attempts: Attempt[] = [];
-  private readonly relay: Relay;
+  private relay: Relay;
   /** The one whose answer is passed on. */
   private chosen?: Attempt;
 
@@ -43,7 +43,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
     private readonly targets: readonly Target[],
     private readonly services: ExchangeServices,
   ) {
-    this.relay = new Relay(request, response, this);
+    this.relay = this.newRelay();
   }
 
   start(): void {
@@ -59,6 +59,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
 
   rejected(attempt: Attempt): void {
     this.services.health.failed(attempt.target.id);
+    if (attempt === this.chosen) this.takeBack();
     if (this.attempts.length < this.targets.length) this.tryNext();
     else this.passOnTheLastAnswer();
   }
@@ -100,6 +101,16 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
     this.chosen = attempt;
     for (const other of this.attempts) if (other !== attempt) other.cancel();
     attempt.passTo(this.relay);
+  }
+
+  /** It broke off before anything of it went out. */
+  private takeBack(): void {
+    this.chosen = undefined;
+    this.relay = this.newRelay();
+  }
+
+  private newRelay(): Relay {
+    return new Relay(this.request, this.response, this);
   }
 
   /** As it came, whichever upstream gave it; a redirect is not ours to follow, nor the client's. */

@@ -87,6 +87,8 @@ function send(response: HttpResponse, body: string, requestId: string): void {
 /** What one upstream is asked. */
 class Question {
   readonly attempt: Attempt;
+  /** An answer that breaks off is none. */
+  readonly hasBegun = true;
   private readonly chunks: Buffer[] = [];
   private bytes = 0;
   private resolve: (models: ListedModel[] | undefined) => void;

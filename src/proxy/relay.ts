@@ -31,11 +31,11 @@ const NOTHING_METERED: Meter = Object.freeze(new NoMeter());
 /** Passes one answer on to the client, in the pieces in which it comes, and reads its usage. */
 export class Relay implements AnswerTaker {
   meter: Meter = NOTHING_METERED;
+  hasBegun = false;
   /** Of an answer that its meter keeps until the end. */
   private blocks?: AnswerBlocks;
   private answer: AnswerHead;
   private isStream = false;
-  private hasBegun = false;
   private isWaiting = false;
   /** How many bytes of a body with a known length are yet to come. */
   private bytesLeft = Infinity;
@@ -91,7 +91,7 @@ export class Relay implements AnswerTaker {
     this.events.interrupted(() => {
       const { response, request } = this;
       if (!this.isStream || this.bytesLeft !== Infinity || response.destroyed) {
-        setImmediate(() => response.destroy()); // behind what was written in this turn of the event loop
+        setImmediate(() => breakOff(response)); // behind what was written in this turn of the event loop
         return;
       }
       if (!this.hasBegun) this.begin();
@@ -159,6 +159,12 @@ function besideThoseOf(response: HttpResponse, headers: string[]): string[] {
     values.set(name, [...(values.get(name) ?? []), value]);
   }
   return [...values].flatMap(([name, all]) => [name, all.join(', ')]);
+}
+
+/** In HTTP/1.0 the end of the connection may be that of the body: only a reset tells that it is not. */
+function breakOff(response: HttpResponse): void {
+  if (response.req.httpVersion === '1.0') response.socket?.resetAndDestroy();
+  response.destroy();
 }
 
 /** The length is another one when an event is left out. */

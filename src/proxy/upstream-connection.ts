@@ -54,8 +54,7 @@ export class UpstreamConnection implements Writer {
   /** That is not written yet. */
   private request?: WireRequest;
   private persistent = true;
-  private answered = 0;
-  /** When it became idle, as `performance.now()` has it. */
+  /** When it became idle last, as `performance.now()` has it; 0 before. */
   idleSince = 0;
 
   /**
@@ -139,7 +138,6 @@ export class UpstreamConnection implements Writer {
   private onEnd(): void {
     const { listener } = this;
     this.listener = undefined;
-    this.answered++;
     listener?.end();
   }
 
@@ -154,7 +152,7 @@ export class UpstreamConnection implements Writer {
   private onClose(isBroken: boolean): void {
     this.persistent = false;
     if (this.listener && (isBroken || !this.reader.close())) {
-      this.fail('reset', this.answered > 0 && !this.reader.inAnswer);
+      this.fail('reset', this.idleSince > 0 && !this.reader.inAnswer);
     }
     this.socket.destroy();
   }

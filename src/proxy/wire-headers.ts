@@ -50,7 +50,7 @@ function nameToUpstream(raw: string): string {
 
 /** The headers of an upstream's answer that the client gets, names and values in turn. */
 export function headersToClient(headers: readonly string[]): string[] {
-  const named = namedBy(valueOf(headers, 'connection'));
+  const named = namedBy(valuesOf(headers, 'connection'));
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
@@ -60,9 +60,13 @@ export function headersToClient(headers: readonly string[]): string[] {
   return kept;
 }
 
-function valueOf(headers: readonly string[], name: string): string | undefined {
-  for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1];
-  return undefined;
+/** All that the headers of one name say; undefined where there is none. */
+function valuesOf(headers: readonly string[], name: string): string | undefined {
+  let values: string | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] === name) values = values === undefined ? headers[i + 1] : `${values},${headers[i + 1]}`;
+  }
+  return values;
 }
 
 /** Those that a `Connection` header names belong to the connection, too. */

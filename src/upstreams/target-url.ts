@@ -11,7 +11,7 @@ const VERSION_SEGMENT = /\/v\d[^/]*(?:\/|$)/;
 const REQUEST_PREFIX = /^\/v1(?=[/?]|$)/;
 
 /** A segment that leads upwards, in any spelling that a server may understand. */
-const DOT_SEGMENT = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?=[/\\?]|%2f|%5c|$)/i;
+const DOT_SEGMENT = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?=[/\\?#;]|%2f|%5c|%23|%3b|$)/i;
 
 /**
  * The URL that stands for a request of ours at an upstream. Where the path of the base URL has a version segment

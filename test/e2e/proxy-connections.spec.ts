@@ -177,6 +177,112 @@ describe('requests on one connection', () => {
   });
 });
 
+describe('a client that leaves', () => {
+  it('has left all its requests in a pipeline, those that wait for their turn, too', async () => {
+    const path = '/v1/chat/completions';
+    upstream.answer = ({ socket, body }) => {
+      if (body.includes('flood'))
+        socket.write(STREAM_HEAD + chunk(`data: ${'x'.repeat(100_000)}\n\n`).toString());
+    };
+    const bodies = ['{"slow":1}', '{"stream":true,"flood":1}', '{"slow":2}'];
+    const client = await connectRaw(
+      app,
+      bodies.map((body) => proxied('POST', path, lengthOf(body)).text).join(''),
+    );
+    await eventually(() => expect(upstream.requests).toHaveLength(3));
+    client.socket.destroy();
+    await eventually(() => expect(upstream.requests.every(({ socket }) => socket.destroyed)).toBe(true));
+    await eventually(async () => expect(await recorded(path)).toEqual([...LEFT, ...LEFT, ...LEFT]));
+    const { text } = await app.anonymous.get('/metrics').expect(200);
+    expect(text).toMatch(/^mintkeep_proxy_open_streams 0$/m);
+  });
+});
+
+describe('an answer in large pieces', () => {
+  it.each([
+    ['text', [1_000, 16_384, 20_000, 200]],
+    ['bytes behind text', [9_000, 9_000, 9_000, 17_000, 100]],
+    ['bytes', [40_000, 40_000, 1, 40_000]],
+  ])('comes to its end: %s', async (_what, sizes) => {
+    const events = sizes.map((size) => `data: ${'x'.repeat(size)}\n\n`);
+    upstream.answer = ({ socket }) => {
+      socket.write(STREAM_HEAD + events.map((text) => chunk(text).toString()).join('') + LAST_CHUNK);
+    };
+    for (let i = 0; i < 5; i++) {
+      const client = await connectRaw(app, proxied('POST', '/v1/large', lengthOf('{}')).text);
+      const answer = await eventually(() => {
+        const [read] = readAll([proxied('POST', '/v1/large', '')], client.text());
+        expect(read?.isComplete).toBe(true);
+        return read!;
+      });
+      expect(answer.body).toBe(events.join(''));
+      client.socket.destroy();
+    }
+  });
+
+  it('is reset where it breaks off, for a client whose version takes the end of a connection for its own', async () => {
+    upstream.answer = ({ socket }) => {
+      socket.write(
+        'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n',
+      );
+    };
+    const client = await connectRaw(app, `GET /v1/old HTTP/1.0\r\n${credential}\r\n`);
+    const broken = once(client.socket, 'error');
+    await eventually(() => expect(client.text()).toMatch(/\{"a":$/));
+    upstream.requests[0]!.socket.resetAndDestroy();
+    expect(await broken).toMatchObject([{ code: 'ECONNRESET' }]);
+  });
+});
+
+describe('a request', () => {
+  it('that expects 100 Continue behind another one gets its answer whole', async () => {
+    const waiting: (() => void)[] = [];
+    upstream.answer = (request) =>
+      waiting.push(() => answerWith('y'.repeat(20_000), { type: 'text/plain' })(request));
+    const second = proxied('POST', '/v1/second', `Expect: 100-continue\r\n${lengthOf('{"b":2}')}`);
+    const requests = [proxied('POST', '/v1/first', lengthOf('{"a":1}')), second];
+    const client = await connectRaw(app, requests.map(({ text }) => text).join(''));
+    await eventually(() => expect(waiting).toHaveLength(2));
+    for (const answer of waiting) answer();
+    const answers = await eventually(() => {
+      const all = readAll(requests, client.text());
+      expect(all.filter(({ isComplete }) => isComplete)).toHaveLength(2);
+      return all;
+    });
+    for (const { body } of answers) expect(body).toBe('y'.repeat(20_000));
+    client.socket.destroy();
+  });
+
+  it('may name the server in its target', async () => {
+    const client = await connectRaw(app, `GET http://x/v1/b?c=d HTTP/1.1\r\nHost: x\r\n${credential}\r\n`);
+    await eventually(() => expect(client.text()).toMatch(/\/v1\/b\?c=d $/));
+    expect(await recorded('/v1/b')).not.toEqual([]);
+    client.socket.write('GET http://x/healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await eventually(() => expect(statusesIn(client.text())).toEqual([200, 200]));
+    client.socket.destroy();
+  });
+
+  it('has one Host', async () => {
+    const client = await connectRaw(app, `GET /v1/b HTTP/1.1\r\nHost: x\r\nhost: y\r\n${credential}\r\n`);
+    expect(statusesIn(await client.closed)).toEqual([400]);
+  });
+
+  it('is not sent again once its upstream has said 100', async () => {
+    const seen: string[] = [];
+    upstream.answer = (request) => {
+      seen.push(request.target);
+      if (request.target === '/v1/kept') return echo(request);
+      request.socket.write('HTTP/1.1 100 Continue\r\n\r\n', () => request.socket.resetAndDestroy());
+    };
+    const client = await connectRaw(app, proxied('POST', '/v1/kept', lengthOf('{}')).text);
+    await eventually(() => expect(statusesIn(client.text())).toEqual([200]));
+    client.socket.write(proxied('POST', '/v1/begun', lengthOf('{}')).text);
+    await eventually(() => expect(statusesIn(client.text())).toEqual([200, 502]));
+    expect(seen).toEqual(['/v1/kept', '/v1/begun']);
+    client.socket.destroy();
+  });
+});
+
 describe('a connection', () => {
   it('is kept between requests for longer than headers may take, and then closed', async () => {
     const client = await connectRaw(app, proxied('POST', '/v1/a', lengthOf('{}')).text);

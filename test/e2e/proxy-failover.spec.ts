@@ -64,6 +64,10 @@ describe('the next upstream is tried on', () => {
       'a reset within the head',
       ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nConte', () => socket.resetAndDestroy()),
     ],
+    [
+      'nonsense right behind the head',
+      answerRaw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'),
+    ],
     ['500', answerWith('{}', { status: 500 })],
     ['502', answerWith('{}', { status: 502 })],
     ['503', answerWith('{}', { status: 503 })],

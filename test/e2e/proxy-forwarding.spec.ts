@@ -196,7 +196,7 @@ describe('to the client', () => {
     upstream.answer = answerWith(ANSWER, {
       headers:
         'Set-Cookie: a=b\r\nX-RateLimit-Remaining: 1\r\nX-Request-Id: theirs\r\nRequest-Id: theirs\r\n' +
-        'Connection: keep-alive, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=60\r\nProxy-Authenticate: x\r\n' +
+        'Connection: keep-alive\r\nConnection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=60\r\nProxy-Authenticate: x\r\n' +
         'X-Twice: 1\r\nX-Twice: 2\r\nDate: Sat, 21 Nov 2026 00:00:00 GMT\r\n',
     });
     const { headers } = await call(app, key, { body: '{}', headers: { 'x-request-id': 'mine-1' } });

@@ -85,7 +85,8 @@ export class PlainResponse extends Listeners implements HttpResponse, Writer {
     this.add(chunk);
     if (written) this.writeNow(written);
     const { socket } = this.req;
-    this.needsDrain = socket.writableLength + this.pending.length >= socket.writableHighWaterMark;
+    // Whoever was told to wait is told when that is over, whatever is written meanwhile.
+    this.needsDrain ||= socket.writableLength + this.pending.length >= socket.writableHighWaterMark;
     return !this.needsDrain;
   }
 
@@ -114,8 +115,12 @@ export class PlainResponse extends Listeners implements HttpResponse, Writer {
     this.isScheduled = false;
     if ((pending === '' && !written) || !socket.writable) return;
     this.pending = '';
-    // Otherwise the socket tells.
-    if (socket.write(pending, 'latin1', written) && this.needsDrain) process.nextTick(drained, this);
+    this.tellWhenDrained(socket.write(pending, 'latin1', written));
+  }
+
+  /** @param hasRoom whether the connection has room for more: otherwise it tells by itself when it has */
+  private tellWhenDrained(hasRoom: boolean): void {
+    if (hasRoom && this.needsDrain) process.nextTick(drained, this);
   }
 
   /** @internal */
@@ -168,7 +173,7 @@ export class PlainResponse extends Listeners implements HttpResponse, Writer {
     socket.cork();
     if (isChunked) this.pending += `${chunk.length.toString(16)}\r\n`;
     this.writeNow();
-    if (socket.writable) socket.write(chunk);
+    if (socket.writable) this.tellWhenDrained(socket.write(chunk));
     if (isChunked) this.writeLater('\r\n');
     socket.uncork();
   }
