@@ -55,7 +55,9 @@ export class ErrorFilter implements ExceptionFilter {
   /** Headers are set. */
   protected present(refusal: Refusal, response: Response): void {
     const { status, body } = this.answerTo(refusal);
-    response.status(status).json(body);
+    const bytes = Buffer.from(JSON.stringify(body));
+    response.set('Content-Length', String(bytes.length));
+    response.status(status).type('json').end(bytes); // Express would give it an ETag, and that is the document's
   }
 
   private toRefusal(exception: unknown, response: Response): Refusal {

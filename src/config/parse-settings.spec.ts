@@ -107,7 +107,7 @@ it.each([
   ['PUBLIC_URL', ['keep.example.com', 'ftp://x', 'https://x/?q', 'https://x/#f']],
   ['DASHBOARD_URL', ['x']],
   ['SIGN_IN_URL', ['javascript:alert(1)', '/login']],
-  ['DATABASE_URL', ['mysql://x', 'x']],
+  ['DATABASE_URL', ['mysql://x', 'x', 'postgres://u:p%zz@db/x']],
   ['MINIO_ENDPOINT', ['minio:9000', 'http://minio/path', 'http://user@minio', 'http://minio?x']],
   ['MINIO_ACCESS_KEY', ['without an endpoint']],
   ['SESSION_JWKS_URL', ['x', 'file:///etc/passwd']],

@@ -25,7 +25,7 @@ interface Situation {
 export function parseSettings(variables: NodeJS.ProcessEnv): Settings {
   const env = new Environment(variables);
   const production = env.text('NODE_ENV') === 'production';
-  const databaseUrl = env.url('DATABASE_URL', ['postgres:', 'postgresql:'])?.href;
+  const databaseUrl = parseDatabaseUrl(env);
   const developmentSignIn = !production && !env.has('SESSION_JWKS_URL') && !env.has('SESSION_JWT_SECRET');
   const situation: Situation = {
     production,
@@ -52,6 +52,17 @@ export function parseSettings(variables: NodeJS.ProcessEnv): Settings {
     session: { ...session, hs256Secret },
     encryptionKeys: encryptionKeys ?? [loadOrCreateSecret(dataDir, 'encryption-key')],
   });
+}
+
+function parseDatabaseUrl(env: Environment): string | undefined {
+  const url = env.url('DATABASE_URL', ['postgres:', 'postgresql:']);
+  if (!url) return undefined;
+  try {
+    decodeURIComponent(url.username + url.password + url.pathname);
+  } catch {
+    env.wrong('DATABASE_URL', 'has a percent sign that stands for itself: write %25');
+  }
+  return url.href;
 }
 
 function parseAddresses(env: Environment, { developmentSignIn }: Situation) {

@@ -1,6 +1,10 @@
 import { html } from '../common/html.js';
 import type { Html } from '../common/html.js';
+import { toShownName } from './device-name.js';
 import type { OrganizationResponse } from '../organizations/dto/organization.response.js';
+
+const TEAM_NAME_MAX_LENGTH = 255;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** More pools than this are offered as a list to unfold. */
 const POOLS_IN_SIGHT = 6;
@@ -26,6 +30,9 @@ export function pools(organizations: OrganizationResponse[]): Html {
   </fieldset>`;
 }
 
-export function poolName({ kind, name }: OrganizationResponse): string {
-  return kind === 'personal' ? 'Personal' : `${name} (team)`;
+/** Without what would turn the order of the words about, or show nothing. */
+export function poolName({ kind, name, slug }: OrganizationResponse): string {
+  if (kind === 'personal') return 'Personal';
+  const shown = toShownName(name, TEAM_NAME_MAX_LENGTH);
+  return `${shown !== undefined && VISIBLE.test(shown) ? shown : slug} (team)`;
 }

@@ -1,9 +1,9 @@
 /** Starts the viewer. Requests go to where the page came from, whatever public address the document names. */
 export const DOCS_SCRIPT = `'use strict';
-fetch('/openapi.json')
+fetch('openapi.json')
   .then((response) => response.json())
   .then((spec) => {
-    spec.servers = [{ url: window.location.origin }];
+    spec.servers = [{ url: new URL('.', window.location.href).href.replace(/\\/$/, '') }];
     SwaggerUIBundle({
       spec,
       dom_id: '#docs',

@@ -20,28 +20,30 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
+/** By relative addresses: in front of it may be a path of the public address. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>mintkeep API</title>
-<link rel="icon" href="/docs/favicon.png">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="stylesheet" href="/docs/page.css">
+<link rel="icon" href="docs/favicon.png">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href="docs/page.css">
 </head>
 <body>
 <div id="docs"></div>
-<noscript><p>This page needs JavaScript. The same is in <a href="/openapi.json">openapi.json</a>.</p></noscript>
-<script src="/docs/swagger-ui.js"></script>
-<script src="/docs/page.js"></script>
+<noscript><p>This page needs JavaScript. The same is in <a href="openapi.json">openapi.json</a>.</p></noscript>
+<script src="docs/swagger-ui.js"></script>
+<script src="docs/page.js"></script>
 </body>
 </html>
 `;
 
 /** `/docs` and all that it loads. */
 export function serveDocsPage(router: Express): void {
-  router.get('/docs', (_, response) => {
+  router.get('/docs', (request, response) => {
+    if (request.path.endsWith('/')) return response.redirect('../docs');
     secured(response).set('Content-Security-Policy', POLICY).type('html').send(PAGE);
   });
   serveText(router, '/docs/page.css', 'css', DOCS_STYLE);

@@ -137,3 +137,9 @@ it.each(REPLICAS)('%s can write to its own volume and nothing else', (replica) =
     volumes: [`${replica}:/data`],
   });
 });
+
+it('copies nothing into a service that is read-only, which Compose refuses', () => {
+  for (const [name, { read_only, configs }] of Object.entries(file.services)) {
+    expect([name, read_only === true && configs !== undefined]).toEqual([name, false]);
+  }
+});

@@ -104,6 +104,20 @@ describe('the page', () => {
     }
   });
 
+  it('shows a team by what can be read of its name, in its order', async () => {
+    const team = await teamOwner(app);
+    const browser = await TestBrowser.of(app, team.user);
+    for (const [name, shown] of [
+      ['\u202e)lanosreP (ruoY', ')lanosreP (ruoY (team)'],
+      ['\u200b', `${(await team.admin.get(team.base)).body.slug} (team)`],
+    ] as const) {
+      await team.admin.put(team.base).send({ name }).expect(200);
+      const { user_code } = await beginLogin(app);
+      const { text } = await browser.open(user_code).expect(200);
+      expect(text).toContain(`<span>${shown}</span>`);
+    }
+  });
+
   it('shows all there is to know, and approves nothing', async () => {
     const team = await teamOwner(app);
     const browser = await TestBrowser.of(app, team.user);

@@ -34,9 +34,15 @@ describe('what is served', () => {
     const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!);
     expect(loaded).toHaveLength(6);
     for (const path of loaded) {
-      const { headers } = await app.anonymous.get(path).expect(200);
-      if (path.startsWith('/docs/')) expect(headers['cache-control']).toBe('public, max-age=3600');
+      expect(path).toMatch(/^[^/]/); // there may be a path in front of it all
+      const { headers } = await app.anonymous.get(`/${path}`).expect(200);
+      if (path.startsWith('docs/')) expect(headers['cache-control']).toBe('public, max-age=3600');
     }
+  });
+
+  it('has one address', async () => {
+    const { headers } = await app.anonymous.get('/docs/').expect(302);
+    expect(headers.location).toBe('../docs');
   });
 
   it('is nothing else of the folder that it comes from', async () => {

@@ -164,7 +164,7 @@ it('shows the identity provider, and nobody the figures', async () => {
   const { text } = await behind.anonymous.get('/identity/health').expect(200);
   expect(text).toBe('{"name":"identity provider"}');
   expect(upstream.requests.at(-1)).toMatchObject({ url: '/health' });
-  await behind.anonymous.get('/metrics').expect(404);
+  for (const path of ['/metrics', '/metrics/', '/METRICS']) await behind.anonymous.get(path).expect(404);
 });
 
 describe('a rolling restart under load', () => {
