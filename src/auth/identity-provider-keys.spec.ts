@@ -46,6 +46,15 @@ it('finds a key that was added since', async () => {
   await expect(find({ alg: 'ES256', kid: 'key-2' })).resolves.toBeDefined();
 });
 
+it('finds a key that was added right behind the first fetch', async () => {
+  await provider.addKey('ES256');
+  await find({ alg: 'ES256', kid: 'key-1' });
+  await provider.addKey('ES256');
+  await expect(find({ alg: 'ES256', kid: 'key-2' })).resolves.toBeDefined();
+  await expect(find({ alg: 'ES256', kid: 'unknown' })).rejects.toThrow();
+  expect(provider.fetches()).toBe(2);
+});
+
 it('keeps its keys when the provider fails, and tries at most every 30 s', async () => {
   await provider.addKey('ES256');
   await find({ alg: 'ES256', kid: 'key-1' });

@@ -19,7 +19,7 @@ export class IdentityProviderKeys {
   private readonly logger = new Logger(IdentityProviderKeys.name);
   private keys?: KeySet;
   private fetchedAt = -Infinity;
-  private attemptedAt = -Infinity;
+  private refetchedAt = -Infinity;
   private pending?: Promise<void>;
 
   constructor(
@@ -56,8 +56,10 @@ export class IdentityProviderKeys {
 
   private fetchIfDue(): Promise<void> {
     if (this.pending) return this.pending;
-    if (this.now() - this.attemptedAt < REFETCH_INTERVAL_MS && this.keys) return Promise.resolve();
-    this.attemptedAt = this.now();
+    if (this.keys) {
+      if (this.now() - this.refetchedAt < REFETCH_INTERVAL_MS) return Promise.resolve();
+      this.refetchedAt = this.now();
+    }
     this.pending = this.fetch().finally(() => (this.pending = undefined));
     return this.pending;
   }

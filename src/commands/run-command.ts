@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseSettings } from '../config/parse-settings.js';
 import { startEmbeddedPostgres } from '../database/embedded/embedded-postgres.js';
 import { DONE } from './command.js';
@@ -29,12 +31,19 @@ export async function runCommand(
   const flags = readFlags(command, rest);
   const settings = parseSettings(variables);
   const { databaseUrl, dataDir } = settings;
+  if (databaseUrl === undefined && command !== migrateCommand) assertHasDatabase(dataDir);
   const embedded = databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir }) : undefined;
   try {
     return await command.run({ settings, databaseUrl: databaseUrl ?? embedded!.url, flags, print });
   } finally {
     await embedded?.stop();
   }
+}
+
+/** To look at a database that was just made, because of a folder that is not the one, would find nothing wrong. */
+function assertHasDatabase(dataDir: string): void {
+  if (existsSync(join(dataDir, 'postgres'))) return;
+  throw new Error(`there is no database in ${dataDir}, which DATA_DIR names`);
 }
 
 function readFlags({ name, flags = {} }: Command, given: readonly string[]): Set<string> {

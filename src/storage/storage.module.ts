@@ -27,7 +27,7 @@ const RETRY_INTERVAL_MS = 500;
       useFactory: async ({ minio, dataDir }: Settings, metrics: Metrics): Promise<ObjectStore> => {
         const store = minio ? new MinioObjectStore(minio) : new FileObjectStore(join(dataDir, 'objects'));
         store.observe((...call) => metrics.dependencies.storageCalled(...call));
-        await prepare(store);
+        await prepare(store, minio ? 'MINIO_ENDPOINT' : 'DATA_DIR');
         return store;
       },
     },
@@ -51,14 +51,15 @@ const RETRY_INTERVAL_MS = 500;
 })
 export class StorageModule {}
 
-async function prepare(store: ObjectStore): Promise<void> {
+/** @param setting that says where the store is */
+async function prepare(store: ObjectStore, setting: string): Promise<void> {
   const patienceEndsAt = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
       await store.prepare();
       return;
     } catch (error) {
-      if (performance.now() > patienceEndsAt) throw error;
+      if (performance.now() > patienceEndsAt) throw new Error(setting, { cause: error });
     }
     await pause(RETRY_INTERVAL_MS);
   }

@@ -73,7 +73,7 @@ it('ends with 0 when all is well, 1 when something is found and 2 when it could 
   const storage = { MINIO_ENDPOINT: 'http://127.0.0.1:1', MINIO_ACCESS_KEY: 'x', MINIO_SECRET_KEY: 'y' };
   await expect(cli(['verify-storage'], storage, dataDir)).rejects.toMatchObject({
     ...{ code: 2, stdout: '' },
-    stderr: expect.stringMatching(/^object storage: [^\n]+\n$/),
+    stderr: expect.stringMatching(/^MINIO_ENDPOINT: object storage: [^\n]+\n$/),
   });
   await expect(cli(['verify'], {}, dataDir)).rejects.toMatchObject({
     ...{ code: 2, stdout: '' },
@@ -99,6 +99,11 @@ describe('the command line', () => {
   ])('says how it is used when it is given %s', async (_, args) => {
     await expect(runHere(args)).rejects.toThrow('usage: node dist/cli.js');
     expect(lines).toEqual([]);
+  });
+
+  it('does not look at a database that it would have to make', async () => {
+    const lacking = runHere(['verify-storage'], { DATABASE_URL: '' });
+    await expect(lacking).rejects.toThrow(`there is no database in ${dataDir}, which DATA_DIR names`);
   });
 
   it.each([[['--help']], [['-h']], [['help']], [['verify-storage', '--help']]])(
