@@ -4,6 +4,12 @@ import { runCommand } from './commands/run-command.js';
 import { messagesOf } from './common/messages-of.js';
 
 /** The operator's commands: `node dist/cli.js <command>`. */
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => process.exit(code)); // not without telling an embedded PostgreSQL
+}
 runCommand(process.argv.slice(2), process.env, (line) => process.stdout.write(`${line}\n`)).then(
   (code) => process.exit(code),
   (error: unknown) => {

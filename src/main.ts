@@ -1,7 +1,9 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { messagesOf } from './common/messages-of.js';
+import { onStopSignals } from './common/stop-signals.js';
 import { SettingsError } from './config/environment.js';
 import { parseSettings } from './config/parse-settings.js';
 import type { Settings } from './config/settings.js';
@@ -10,6 +12,8 @@ import { setupApp } from './setup-app.js';
 
 /** How long requests may take to finish once the process was asked to stop. */
 const DRAIN_TIMEOUT_MS = 30_000;
+/** And the rest of the shutdown behind them, of which the database may never answer. */
+const CLOSE_TIMEOUT_MS = 15_000;
 
 async function main(): Promise<void> {
   const settings = parseSettings(process.env);
@@ -19,7 +23,9 @@ async function main(): Promise<void> {
       ? await startEmbeddedPostgres({ dataDir: settings.dataDir })
       : undefined;
   try {
-    const app = await setupApp(settings, settings.databaseUrl ?? embedded!.url);
+    const setup = setupApp(settings, settings.databaseUrl ?? embedded!.url);
+    const app = await Promise.race([setup, stop]);
+    if (!app) return void setup.catch(() => undefined); // what becomes of it is of no interest any more
     await listen(app, settings);
     process.stdout.write(greeting(app, settings));
     await stop;
@@ -70,20 +76,18 @@ function greeting(app: NestExpressApplication, settings: Settings): string {
 }
 
 function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve());
-    process.once('SIGINT', () => resolve());
-  });
+  return new Promise((resolve) => onStopSignals(resolve));
 }
 
 /** Stops accepting, lets running requests finish, and cuts off what does not in time. */
 async function drain(app: NestExpressApplication, { shutdownDelayMs }: Settings): Promise<void> {
   const timeoutMs = shutdownDelayMs + DRAIN_TIMEOUT_MS;
   const cutOff = setTimeout(() => app.getHttpServer().closeAllConnections(), timeoutMs);
-  await app.close();
+  await Promise.race([app.close(), pause(timeoutMs + CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   clearTimeout(cutOff);
 }
 
+process.stdout.on('error', () => undefined); // of a full disk or a reader who has gone: no reason to end
 main().then(
   () => process.exit(0),
   (error: unknown) => {

@@ -9,6 +9,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** Has to be less than the 16 KiB that pino's destination writes at once. */
 const BUFFER_BYTES = 16_000;
 const FLUSH_INTERVAL_MS = 100;
+/** Of what cannot be written for a while, on a full disk for one; lines beyond it are lost. */
+const WAITING_LIMIT_BYTES = 1_048_576;
 /** Names of classes; anything may come in their place. */
 const KNOWN_CONTEXTS = 1_000;
 
@@ -34,8 +36,16 @@ export class JsonLogger implements LoggerService {
       redact: { paths: SECRETS, censor: '[redacted]' },
     };
     // Many lines in one write, or a request would cost a quarter more; what is left is written when the process exits.
-    const buffered = { fd: 1, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_INTERVAL_MS };
-    this.destination = pino.destination(buffered);
+    const buffered = {
+      minLength: BUFFER_BYTES,
+      periodicFlush: FLUSH_INTERVAL_MS,
+      maxLength: WAITING_LIMIT_BYTES,
+    };
+    let isFailing = false;
+    // Before pino's own, which tries to write the rest until it can.
+    process.once('exit', () => isFailing && this.destination.destroy());
+    this.destination = pino.destination({ fd: 1, sync: false, ...buffered });
+    this.destination.on('error', () => (isFailing = true)).on('write', () => (isFailing = false));
     this.logger = pino(options, this.destination);
   }
 

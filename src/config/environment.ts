@@ -131,7 +131,7 @@ function isNetwork(text: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   if (prefix === undefined) return true;
-  if (!/^\d{1,3}$/.test(prefix)) return false;
+  if (!/^[1-9]\d{0,2}$/.test(prefix)) return false; // a network of everything would make anybody a proxy
   try {
     new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
     return true;

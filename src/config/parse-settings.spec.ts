@@ -107,6 +107,7 @@ it.each([
   ['PUBLIC_URL', ['keep.example.com', 'ftp://x', 'https://x/?q', 'https://x/#f']],
   ['DASHBOARD_URL', ['x']],
   ['SIGN_IN_URL', ['javascript:alert(1)', '/login']],
+  ['ADMIN_TOKEN', ['two words', 'a\tb']],
   ['DATABASE_URL', ['mysql://x', 'x', 'postgres://u:p%zz@db/x']],
   ['MINIO_ENDPOINT', ['minio:9000', 'http://minio/path', 'http://user@minio', 'http://minio?x']],
   ['MINIO_ACCESS_KEY', ['without an endpoint']],
@@ -115,8 +116,8 @@ it.each([
   ['SESSION_COOKIE_NAME', ['a b', 'a;b', 'a=b']],
   ['ENCRYPTION_KEYS', ['x', Buffer.alloc(16).toString('base64'), `${KEY},x`, KEY.slice(0, -1)]],
   ['MAIL_FROM', ['without@smtp.example']],
-  ['SMTP_URL', ['http://mail']],
-  ['TRUST_PROXY', ['loopback', '10.0.0.0/33', '10.0.0.1/x', '1.2.3']],
+  ['SMTP_URL', ['http://mail', 'smtp://']],
+  ['TRUST_PROXY', ['loopback', '10.0.0.0/33', '10.0.0.1/x', '1.2.3', '0.0.0.0/0', '::/0']],
   ['CORS_ORIGINS', ['*', 'https://app.example.com/', 'app.example.com']],
   ['LOG_LEVEL', ['loud']],
   ['UPSTREAM_PRIVATE_NETWORKS', ['yes']],
@@ -140,6 +141,11 @@ it.each([
 ])('names %s when it is wrong', (name, values) => {
   for (const value of values)
     expect([value, problems({ [name]: value })]).toEqual([value, expect.arrayContaining([name])]);
+});
+
+it.each(['a..b', '192.168.1.1', 'b', 'Bucket'])('refuses %s as a bucket', (MINIO_BUCKET) => {
+  const minio = { MINIO_ENDPOINT: 'http://minio:9000', MINIO_ACCESS_KEY: 'x', MINIO_SECRET_KEY: 'y' };
+  expect(problems({ ...minio, MINIO_BUCKET })).toEqual(['MINIO_BUCKET']);
 });
 
 it('names all problems at once, one line each', () => {

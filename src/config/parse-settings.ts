@@ -83,7 +83,7 @@ function parseAddresses(env: Environment, { developmentSignIn }: Situation) {
 function parseOperations(env: Environment) {
   return {
     smtp: parseSmtp(env),
-    adminToken: env.text('ADMIN_TOKEN'),
+    adminToken: env.matching('ADMIN_TOKEN', /^\S+$/, 'must not hold white space'),
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     shutdownDelayMs: env.integer('SHUTDOWN_DELAY_MS', 0, 0, 300_000),
     busyPollMs: env.integer('BUSY_POLL_MS', 0, 0, 10_000),
@@ -101,6 +101,7 @@ function parseSmtp(env: Environment): SmtpSettings | undefined {
     if (env.has('MAIL_FROM')) env.wrong('MAIL_FROM', 'is set, but SMTP_URL is not');
     return undefined;
   }
+  if (url?.hostname === '') env.wrong('SMTP_URL', 'must name a host');
   const from = env.required('MAIL_FROM', 'with SMTP_URL');
   if (from !== undefined && !/^[^@\r\n]+@[^@\r\n]+$/.test(from)) env.wrong('MAIL_FROM', 'must be an address');
   return url && from !== undefined ? { url: url.href, from } : undefined;

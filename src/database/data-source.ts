@@ -23,11 +23,19 @@ function isoTime(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`;
 }
 
+/** What {@link isoTime} relies on, behind the options of the URL: the last one counts. */
+function withSessionSettings(url: string): string {
+  const extended = new URL(url);
+  const options = [extended.searchParams.get('options') ?? [], '-c timezone=UTC', '-c datestyle=ISO'].flat();
+  extended.searchParams.set('options', options.join(' '));
+  return extended.href;
+}
+
 /** What the service, the migration commands and the tests connect with. */
 export function dataSourceOptions(url: string): DataSourceOptions {
   return {
     type: 'postgres',
-    url,
+    url: withSessionSettings(url),
     namingStrategy: new SnakeCaseNaming(),
     migrations,
     migrationsTableName: 'migrations',
@@ -38,7 +46,6 @@ export function dataSourceOptions(url: string): DataSourceOptions {
     poolErrorHandler: (error: Error) =>
       new Logger('Database').warn({ error: error.message }, 'idle connection lost'),
     extra: {
-      options: '-c timezone=UTC',
       keepAlive: true,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,

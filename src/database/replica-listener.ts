@@ -123,8 +123,9 @@ export class ReplicaListener {
 
   private notified(channel: string, payload: string): void {
     if (channel === ReplicaListener.CHANNEL) {
-      const { id, invalidation } = JSON.parse(payload) as { id: string; invalidation: Invalidation };
-      this.events.invalidation(id, invalidation);
+      const notice = parseNotice(payload);
+      if (notice) this.events.invalidation(notice.id, notice.invalidation);
+      else this.logger.warn('a notification that is none of ours was ignored');
     } else {
       const [replica = '', ...ids] = payload.split(' ');
       for (const id of ids) this.events.acknowledgement(id, replica);
@@ -154,5 +155,20 @@ export class ReplicaListener {
 
   private async wait(milliseconds: number): Promise<void> {
     await pause(milliseconds, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
+  }
+}
+
+interface Notice {
+  readonly id: string;
+  readonly invalidation: Invalidation;
+}
+
+/** Every role of the cluster may notify. */
+function parseNotice(payload: string): Notice | undefined {
+  try {
+    const { id, invalidation } = JSON.parse(payload) as Partial<Notice>;
+    return id !== undefined && typeof invalidation === 'object' ? { id, invalidation } : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -61,6 +61,22 @@ it('a migration may take longer than a statement of a request', async () => {
   await dataSource.destroy();
 });
 
+it('times are in UTC and in ISO 8601, whatever database and URL say', async () => {
+  const { pathname } = new URL(database.url);
+  const name = pathname.slice(1);
+  await database.query(`ALTER DATABASE "${name}" SET timezone = 'Asia/Tokyo'`);
+  await database.query(`ALTER DATABASE "${name}" SET datestyle = 'German'`);
+  for (const query of ['', '?options=-c%20search_path%3Dpublic', '?options=-c%20timezone%3DAsia/Tokyo']) {
+    const dataSource = await new DataSource(dataSourceOptions(database.url + query)).initialize();
+    const [row] = await dataSource.query<{ at: string; path: string }[]>(
+      `SELECT '2030-01-01T00:00:00Z'::timestamptz AS at, current_setting('search_path') AS path`,
+    );
+    expect(row!.at).toBe('2030-01-01T00:00:00.000Z');
+    if (query.includes('search_path')) expect(row!.path).toBe('public');
+    await dataSource.destroy();
+  }
+});
+
 class SlowMigration1700000000000 implements MigrationInterface {
   readonly name = 'SlowMigration1700000000000';
 

@@ -203,6 +203,17 @@ it('while its listening connection is down a replica asks the database for every
   }
 });
 
+it('notifications that are none of ours disturb nobody', async () => {
+  for (const payload of ['x', '', 'null', '{"id":"a"}', '{"id":"a","invalidation":{}}'])
+    await database.query(`NOTIFY mintkeep_invalidations, '${payload}'`);
+  const agent = await agentOf('ned');
+  const { body: key } = await agent.post('/me/keys').expect(201);
+  for (const replica of replicas) expect((await replica.whose(key.api_key)).status).toBe(200);
+  await agent.delete(`/me/keys/${key.id}`).expect(204);
+  for (const replica of replicas) expect((await replica.whose(key.api_key)).status).toBe(401);
+  expect(replicas.every(isRunning)).toBe(true);
+});
+
 it('an expired key, an unknown one and one with a wrong checksum are refused alike', async () => {
   const ann = await agentOf('ann');
   const expires_at = new Date(Date.now() + 1_500).toISOString();

@@ -1,17 +1,20 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createDatabase } from '../support/database.js';
+import { testVariables } from '../support/app.js';
+import { connect as connectTo, createDatabase, lockedOut } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { startS3Proxy } from '../support/s3-proxy.js';
 import type { S3Proxy } from '../support/s3-proxy.js';
 import { startS3 } from '../support/s3.js';
 import type { S3 } from '../support/s3.js';
 import { sessionFor } from '../support/sessions.js';
-import { startService, temporaryFolder } from '../support/service.js';
+import { startProgram, startService, temporaryFolder } from '../support/service.js';
 import type { Service } from '../support/service.js';
 
 /** Far less than a kept connection lives, or a request may take. */
@@ -170,4 +173,34 @@ describe('connections that a balancer keeps', () => {
     expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(performance.now() - asked).toBeGreaterThan(9_000);
   });
+});
+
+it('ends with exit code 0 also while it starts', async () => {
+  await service.end('SIGKILL');
+  const other = await connectTo(database);
+  await other.query('SELECT pg_advisory_lock(-7461001)'); // as a replica that migrates
+  const variables = testVariables(database.url, await temporaryFolder());
+  const starting = startProgram(variables);
+  await lockedOut(database, 1);
+  expect(await starting.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  await other.end();
+});
+
+it('goes on where its log cannot be written, and ends with exit code 0', async () => {
+  await service.end('SIGKILL');
+  const port = await freePort();
+  const env = {
+    ...testVariables(database.url, await temporaryFolder()),
+    LOG_LEVEL: 'info',
+    PORT: String(port),
+  };
+  const program = spawn('sh', ['-c', `exec "${process.execPath}" dist/main.js > /dev/full`], {
+    env: { PATH: process.env.PATH, ...env },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), 30_000);
+  for (let i = 0; i < 300; i++) await fetch(`${url}/me/projects`);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  program.kill('SIGTERM');
+  expect(await once(program, 'exit')).toEqual([0, null]);
 });

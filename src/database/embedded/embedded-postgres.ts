@@ -184,7 +184,11 @@ class OwnedServer {
 
   /** `kill` asks the server to stop when the last connection ends: ours never would, and new ones are refused. */
   private hurryShutdown(): void {
-    if (this.postmaster.find()?.state === 'stopping') this.postmaster.signal('SIGINT');
+    try {
+      if (this.postmaster.find()?.state === 'stopping') this.postmaster.signal('SIGINT');
+    } catch (error) {
+      this.logger.warn({ reason: (error as Error).message }, 'the state of PostgreSQL cannot be read');
+    }
   }
 
   /** Another process was quicker; two that write to the same data folder would harm each other. */
