@@ -68,7 +68,10 @@ export class UsageRequestResponse implements UsageRecord {
   @Shown(STATUS, 'What the client was answered; 499 when it had left.')
   status: number;
 
-  @Shown(oneOf(USAGE_OUTCOMES))
+  @Shown(
+    oneOf(USAGE_OUTCOMES),
+    '`client_error`: it was refused; `interrupted`: the answer broke off, or an error came within the stream.',
+  )
   outcome: UsageOutcome;
 
   @Shown(orNull(COUNT), 'With the cached ones; null when unknown, as all counts of tokens.')
