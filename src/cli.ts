@@ -2,14 +2,13 @@ import 'reflect-metadata';
 import { COULD_NOT } from './commands/command.js';
 import { runCommand } from './commands/run-command.js';
 import { messagesOf } from './common/messages-of.js';
+import { STOP_SIGNALS } from './common/stop-signals.js';
 
-/** The operator's commands: `node dist/cli.js <command>`. */
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const) {
+for (const [signal, code] of Object.entries(STOP_SIGNALS)) {
   process.once(signal, () => process.exit(code)); // not without telling an embedded PostgreSQL
 }
+
+/** The operator's commands: `node dist/cli.js <command>`. */
 runCommand(process.argv.slice(2), process.env, (line) => process.stdout.write(`${line}\n`)).then(
   (code) => process.exit(code),
   (error: unknown) => {

@@ -8,7 +8,7 @@ import type { MemberSchema } from './members.js';
 import { ID_MAX } from './path-id.js';
 import { codePoints, EMAIL_MAX_LENGTH, isAddress, isStorableText, trimUnicode } from './text.js';
 
-const NAME_MAX_CODE_POINTS = 255;
+export const NAME_MAX_CODE_POINTS = 255;
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?$/;
 
 /** What a member of a body must be. */

@@ -13,6 +13,7 @@ import { refusalOf, refuseConnection } from './refuse-connection.js';
 import type { ConnectionRefusal } from './refuse-connection.js';
 import { assignRequestId } from './request-id.js';
 import { StalledClients } from './stalled-clients.js';
+import { isDecodable } from './text.js';
 
 const HAS_CHEAP_SET_PROTOTYPE = Number(process.versions.node.split('.')[0]) >= 22;
 
@@ -234,13 +235,4 @@ function withDecodablePath(url: string): string {
     .map((segment) => (isDecodable(segment) ? segment : segment.replaceAll('%', '%25')))
     .join('/');
   return end < 0 ? decodable : decodable + url.slice(end);
-}
-
-function isDecodable(segment: string): boolean {
-  try {
-    decodeURIComponent(segment);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,5 @@
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+/** The signals that ask a process to stop, and what it ends with where it does not stop in order (128 and the number). */
+export const STOP_SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 /** One Ctrl-C may arrive twice: from the terminal, and from npm. */
 const SAME_SIGNAL_MS = 500;
 
@@ -8,11 +9,12 @@ const SAME_SIGNAL_MS = 500;
  */
 export function onStopSignals(stop: () => void): void {
   let askedAt: number | undefined;
-  for (const [signal, code] of Object.entries(EXIT_CODES)) {
+  for (const [signal, code] of Object.entries(STOP_SIGNALS)) {
     process.on(signal, () => {
-      askedAt ??= performance.now();
-      if (performance.now() - askedAt > SAME_SIGNAL_MS) process.exit(code);
-      stop();
+      if (askedAt === undefined) {
+        askedAt = performance.now();
+        stop();
+      } else if (performance.now() - askedAt > SAME_SIGNAL_MS) process.exit(code);
     });
   }
 }

@@ -58,3 +58,13 @@ export function emailKey(email: string): string {
 export function detached(text: string): string {
   return Buffer.from(text).toString();
 }
+
+/** Whether every percent sign in it begins an encoded character. */
+export function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

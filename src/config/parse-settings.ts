@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { LOG_LEVELS } from '../common/logger.js';
+import { isDecodable } from '../common/text.js';
 import { Environment } from './environment.js';
 import { parseLimits } from './parse-limits.js';
 import { parseMinio } from './parse-minio.js';
@@ -57,11 +58,8 @@ export function parseSettings(variables: NodeJS.ProcessEnv): Settings {
 function parseDatabaseUrl(env: Environment): string | undefined {
   const url = env.url('DATABASE_URL', ['postgres:', 'postgresql:']);
   if (!url) return undefined;
-  try {
-    decodeURIComponent(url.username + url.password + url.pathname);
-  } catch {
+  if (!isDecodable(url.username + url.password + url.pathname))
     env.wrong('DATABASE_URL', 'has a percent sign that stands for itself: write %25');
-  }
   return url.href;
 }
 

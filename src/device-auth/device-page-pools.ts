@@ -1,9 +1,9 @@
+import { NAME_MAX_CODE_POINTS } from '../common/fields.js';
 import { html } from '../common/html.js';
 import type { Html } from '../common/html.js';
 import { toShownName } from './device-name.js';
 import type { OrganizationResponse } from '../organizations/dto/organization.response.js';
 
-const TEAM_NAME_MAX_LENGTH = 255;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** More pools than this are offered as a list to unfold. */
@@ -33,6 +33,6 @@ export function pools(organizations: OrganizationResponse[]): Html {
 /** Without what would turn the order of the words about, or show nothing. */
 export function poolName({ kind, name, slug }: OrganizationResponse): string {
   if (kind === 'personal') return 'Personal';
-  const shown = toShownName(name, TEAM_NAME_MAX_LENGTH);
+  const shown = toShownName(name, NAME_MAX_CODE_POINTS);
   return `${shown !== undefined && VISIBLE.test(shown) ? shown : slug} (team)`;
 }
