@@ -10,15 +10,16 @@ export function invitationMessage(
   settings: Settings,
 ): { to: string; subject: string; text: string; html: string } {
   const { email, role, invited_by, expires_at } = response;
-  const name = organizationName.replace(/\s+/g, ' '); // a line of its own would pass for ours
+  // A line of their own would pass for ours.
+  const [inviter, name] = [inOneLine(invited_by.email), inOneLine(organizationName)];
   const link = joinUrl(settings, token);
   const until = `${expires_at.slice(0, 10)} at ${expires_at.slice(11, 16)} UTC`;
   const as = role === 'admin' ? 'an admin' : 'a member';
   return {
     to: email,
-    subject: `${invited_by.email} invites you to ${name}`,
+    subject: `${inviter} invites you to ${name}`,
     text: [
-      `${invited_by.email} invites you to join ${name} as ${as}.`,
+      `${inviter} invites you to join ${name} as ${as}.`,
       `Accept the invitation here, signed in as ${email}:`,
       link,
       `The link is good until ${until}. If you do not know what this is about, do nothing.`,
@@ -30,7 +31,7 @@ export function invitationMessage(
         >
           <div style="max-width:480px;margin:0 auto;padding:32px;background:#fff;border-radius:12px">
             <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">Join ${name}</h1>
-            <p>${invited_by.email} invites you to join <strong>${name}</strong> as ${as}.</p>
+            <p>${inviter} invites you to join <strong>${name}</strong> as ${as}.</p>
             <p style="margin:28px 0">
               <a
                 href="${link}"
@@ -47,4 +48,8 @@ export function invitationMessage(
         </body>
       </html>`.toString(),
   };
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }
