@@ -8,7 +8,8 @@ import { SnakeCaseNaming } from './naming-strategy.js';
 export const POOL_SIZE = 20;
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 30_000;
+/** PostgreSQL ends what takes longer. */
+export const STATEMENT_TIMEOUT_MS = 30_000;
 /** Above the longest time that a transaction may wait for object storage. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 
@@ -31,6 +32,11 @@ function withSessionSettings(url: string): string {
   return extended.href;
 }
 
+/** A pool goes on without it. */
+export function idleConnectionLost(error: Error): void {
+  new Logger('Database').warn({ error: error.message }, 'idle connection lost');
+}
+
 /** What the service, the migration commands and the tests connect with. */
 export function dataSourceOptions(url: string): DataSourceOptions {
   return {
@@ -43,8 +49,7 @@ export function dataSourceOptions(url: string): DataSourceOptions {
     poolSize: POOL_SIZE,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     installExtensions: false,
-    poolErrorHandler: (error: Error) =>
-      new Logger('Database').warn({ error: error.message }, 'idle connection lost'),
+    poolErrorHandler: idleConnectionLost,
     extra: {
       keepAlive: true,
       statement_timeout: STATEMENT_TIMEOUT_MS,

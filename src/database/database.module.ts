@@ -3,14 +3,18 @@ import type { DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
-import { dataSourceOptions } from './data-source.js';
+import { dataSourceOptions, STATEMENT_TIMEOUT_MS } from './data-source.js';
 import { Invalidations } from './invalidations.js';
 import { migrate } from './migrate.js';
 import { Metrics } from '../metrics/metrics.js';
-import { measuredClient } from './measured-client.js';
+import { poolClient } from './pool-client.js';
 import { PreparedQueries } from './prepared.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { Transactions } from './transactions.js';
+import { UrgentQueries } from './urgent-queries.js';
+
+/** PostgreSQL has ended the statement by then, or is not there to do it. */
+const SILENCE_LIMIT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 
 /** The connection to PostgreSQL, migrated before anything else uses it. */
 @Module({})
@@ -29,15 +33,24 @@ export class DatabaseModule {
             retryDelay: 1_000,
           }),
           dataSourceFactory: async (options) => {
-            const dataSource = await connected(new DataSource(options!));
-            await migrate(dataSource);
-            return dataSource;
+            await bringUpToDate(url);
+            return connected(new DataSource(options!));
           },
         }),
       ],
-      providers: [PreparedQueries, Transactions, Invalidations, PoolMetrics],
-      exports: [PreparedQueries, Transactions, Invalidations],
+      providers: [PreparedQueries, UrgentQueries, Transactions, Invalidations, PoolMetrics],
+      exports: [PreparedQueries, UrgentQueries, Transactions, Invalidations],
     };
+  }
+}
+
+/** Over connections of its own: a migration takes as long as it takes. */
+async function bringUpToDate(url: string): Promise<void> {
+  const dataSource = await connected(new DataSource(dataSourceOptions(url)));
+  try {
+    await migrate(dataSource);
+  } finally {
+    await dataSource.destroy();
   }
 }
 
@@ -50,6 +63,6 @@ async function connected(dataSource: DataSource): Promise<DataSource> {
 }
 
 function measured(options: DataSourceOptions, { dependencies }: Metrics): DataSourceOptions {
-  const Client = measuredClient((...query) => dependencies.databaseQueried(...query));
+  const Client = poolClient(SILENCE_LIMIT_MS, (...query) => dependencies.databaseQueried(...query));
   return { ...options, extra: { ...(options.extra as object), Client } };
 }

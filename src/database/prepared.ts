@@ -21,11 +21,17 @@ export class PreparedQueries {
     this.pool = (dataSource.driver as unknown as { master: Pool }).master;
   }
 
-  async rows<Row extends QueryResultRow>(
-    { name, text }: PreparedStatement,
-    values: unknown[],
-  ): Promise<Row[]> {
-    const { rows } = await this.pool.query<Row>({ name, text, values });
-    return rows;
+  rows<Row extends QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
+    return preparedRows(this.pool, statement, values);
   }
+}
+
+/** @internal */
+export async function preparedRows<Row extends QueryResultRow>(
+  pool: Pool,
+  { name, text }: PreparedStatement,
+  values: unknown[],
+): Promise<Row[]> {
+  const { rows } = await pool.query<Row>({ name, text, values });
+  return rows;
 }

@@ -6,7 +6,7 @@ import { detached } from '../common/text.js';
 import { Settings } from '../config/settings.js';
 import { Invalidations } from '../database/invalidations.js';
 import type { Invalidation } from '../database/invalidations.js';
-import { PreparedQueries } from '../database/prepared.js';
+import { UrgentQueries } from '../database/urgent-queries.js';
 import { isKeySecret } from './key-format.js';
 import { KeyUsage } from './key-usage.js';
 import { DatabaseUnavailable } from './keys.errors.js';
@@ -21,6 +21,8 @@ export interface AuthenticatedKey {
   readonly userId: string;
   /** Unix time in milliseconds. */
   readonly expiresAt: number | null;
+  /** Whether the database could not be asked just now, and the key is one that was verified before. */
+  readonly isInGrace: boolean;
 }
 
 /** A key and what was known when it was loaded. */
@@ -51,7 +53,8 @@ interface Row {
  * A cached key is believed while this replica holds a lease ({@link Invalidations}); what is revoked is forgotten
  * before the revocation is answered. A key that is being loaded while anything is revoked is used for the request
  * that asked, which began before the revocation was answered, but not kept. While the database cannot be
- * reached, keys verified before are served for `KEY_GRACE_SECONDS` after it was last heard of.
+ * reached, keys verified before are served for `KEY_GRACE_SECONDS` after it was last heard of. Every request asks
+ * anew then: what is revoked once the database is back is served to none that comes after.
  */
 @Injectable()
 export class KeyAuthenticator implements OnModuleInit {
@@ -64,7 +67,7 @@ export class KeyAuthenticator implements OnModuleInit {
   private databaseSeenAt = performance.now();
 
   constructor(
-    private readonly queries: PreparedQueries,
+    private readonly queries: UrgentQueries,
     private readonly invalidations: Invalidations,
     private readonly usage: KeyUsage,
     private readonly settings: Settings,
@@ -91,7 +94,7 @@ export class KeyAuthenticator implements OnModuleInit {
     const { generation, epoch } = this;
     let row: Row | undefined;
     try {
-      [row] = await this.queries.rows<Row>(FIND, [tokenHash(secret)]);
+      row = await this.find(secret);
     } catch {
       return this.accept(this.knownInGrace(secret));
     }
@@ -102,12 +105,23 @@ export class KeyAuthenticator implements OnModuleInit {
     return this.accept(key);
   }
 
+  /** Once more where the database can be reached all the same: a connection may be one from before. */
+  private async find(secret: string): Promise<Row | undefined> {
+    const ask = () => this.queries.rows<Row>(FIND, [tokenHash(secret)]);
+    const [row] = await ask().catch((error: unknown) => {
+      if (!this.invalidations.leased) throw error;
+      return ask();
+    });
+    return row;
+  }
+
   /** @throws DatabaseUnavailable */
   private knownInGrace(secret: string): AuthenticatedKey {
     const known = this.cache.peek(secret)?.key;
     const silentMs = performance.now() - Math.max(this.databaseSeenAt, this.invalidations.heardAt);
-    if (!known || silentMs > this.settings.keyGraceSeconds * 1_000) throw new DatabaseUnavailable();
-    return known;
+    const isOver = this.invalidations.leased || silentMs > this.settings.keyGraceSeconds * 1_000;
+    if (!known || isOver) throw new DatabaseUnavailable();
+    return { ...known, isInGrace: true };
   }
 
   private accept(key: AuthenticatedKey | undefined): AuthenticatedKey | undefined {
@@ -130,5 +144,5 @@ export class KeyAuthenticator implements OnModuleInit {
 
 function toKey({ id, organization_id, user_id, expires_at }: Row): AuthenticatedKey {
   const expiresAt = expires_at === null ? null : Date.parse(expires_at);
-  return { id, organizationId: organization_id, userId: user_id, expiresAt };
+  return { id, organizationId: organization_id, userId: user_id, expiresAt, isInGrace: false };
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Invalidations } from '../database/invalidations.js';
+import type { AuthenticatedKey } from '../keys/key-authenticator.js';
 import { DatabaseUnavailable } from '../keys/keys.errors.js';
 import { POOL_CHANGED, UpstreamsService } from '../upstreams/upstreams.service.js';
 import type { PoolUpstream } from '../upstreams/upstreams.service.js';
@@ -42,11 +43,12 @@ export class Pools implements OnModuleInit {
     );
   }
 
-  /** In the order of priority. @throws DatabaseUnavailable */
-  of(organizationId: number): readonly PoolUpstream[] | Promise<readonly PoolUpstream[]> {
-    const cached = this.cache.get(organizationId);
+  /** That of a key's owner, in the order of priority. @throws DatabaseUnavailable */
+  of(key: AuthenticatedKey): readonly PoolUpstream[] | Promise<readonly PoolUpstream[]> {
+    const cached = this.cache.get(key.organizationId);
+    if (cached && key.isInGrace) return cached.pool; // the database was asked for the key, and did not answer
     const believed = cached?.epoch === this.epoch && this.invalidations.leased;
-    return believed ? cached.pool : this.load(organizationId);
+    return believed ? cached.pool : this.load(key.organizationId);
   }
 
   private async load(organizationId: number): Promise<readonly PoolUpstream[]> {

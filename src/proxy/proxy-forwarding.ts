@@ -68,7 +68,7 @@ export class ProxyForwarding {
   }
 
   private choose(request: ProxiedRequest, response: HttpResponse): void {
-    const pool = this.pools.of(request.key.organizationId);
+    const pool = this.pools.of(request.key);
     if (!(pool instanceof Promise)) return this.forward(request, response, pool);
     pool.then(
       (upstreams) => this.forward(request, response, upstreams),

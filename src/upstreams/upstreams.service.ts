@@ -7,6 +7,7 @@ import { NotFound } from '../common/domain-error.js';
 import { Invalidations } from '../database/invalidations.js';
 import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
+import { UrgentQueries } from '../database/urgent-queries.js';
 import type { AuditDetails } from '../organizations/audit-event.entity.js';
 import { AuditTrail } from '../organizations/audit-trail.js';
 import { OrganizationDeleting } from '../organizations/membership-events.js';
@@ -74,6 +75,7 @@ export class UpstreamsService implements OnModuleInit {
     private readonly guard: AddressGuard,
     private readonly prober: UpstreamProbe,
     private readonly queries: PreparedQueries,
+    private readonly urgent: UrgentQueries,
     private readonly transactions: Transactions,
     private readonly invalidations: Invalidations,
     private readonly audit: AuditTrail,
@@ -151,7 +153,7 @@ export class UpstreamsService implements OnModuleInit {
 
   /** The enabled upstreams in the order they are tried. One whose API key cannot be decrypted is left out. */
   async pool(organizationId: number): Promise<PoolUpstream[]> {
-    const rows = await this.queries.rows<PoolRow>(POOL, [organizationId]);
+    const rows = await this.urgent.rows<PoolRow>(POOL, [organizationId]);
     return rows.flatMap((row) => {
       const { id, name, baseUrl, provider } = row;
       const apiKey = this.keys.open(row);

@@ -2,11 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
 import { newKeySecret } from '../../src/keys/key-format.js';
 import { DatabaseUnavailable } from '../../src/keys/keys.errors.js';
+import { Invalidations, LEASE_MS } from '../../src/database/invalidations.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
+import { createDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { startUpstream } from '../support/fake-upstream.js';
+import { inParallel } from '../support/parallel.js';
+import { call, ownerWith } from '../support/proxy-client.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 
 const GRACE_SECONDS = 4;
+const POOL_SIZE = 20;
 
 let app: TestApp;
 let keys: KeyAuthenticator;
@@ -15,46 +22,87 @@ const start = async (graceSeconds: number) => {
   app = await startApp({ KEY_GRACE_SECONDS: String(graceSeconds) });
   keys = app.app.get(KeyAuthenticator, { strict: false });
 };
-afterEach(async () => {
-  await app.database.admit();
-  await app.close();
-});
 
 const mint = async () => (await (await app.as('ann')).post('/me/keys').expect(201)).body.api_key as string;
 const ask = async (secret: string) => keys.authenticate(secret);
 
-it('keys verified before are served while the database is gone, others are not, and not for ever', async () => {
-  await start(GRACE_SECONDS);
-  const [known, unseen] = [await mint(), await mint()];
-  expect(await ask(known)).toBeDefined();
-  await app.database.refuse();
-  const goneAt = performance.now();
-  expect(await ask(known)).toBeDefined();
-  await expect(ask(unseen)).rejects.toThrow(DatabaseUnavailable);
-  await expect(ask(newKeySecret())).rejects.toThrow(DatabaseUnavailable);
-  expect(await ask('mk_not-a-key')).toBeUndefined();
-  await pause(GRACE_SECONDS * 1_000 - (performance.now() - goneAt)); // the grace period is what is tested
-  await eventually(() => expect(ask(known)).rejects.toThrow(DatabaseUnavailable));
-  await app.database.admit();
-  await eventually(async () => expect(await ask(known)).toBeDefined());
-  expect(await ask(unseen)).toBeDefined();
+describe('a database that is gone', () => {
+  afterEach(async () => {
+    await app.database.admit();
+    await app.close();
+  });
+
+  it('keys verified before are served while the database is gone, others are not, and not for ever', async () => {
+    await start(GRACE_SECONDS);
+    const [known, unseen] = [await mint(), await mint()];
+    expect(await ask(known)).toBeDefined();
+    await app.database.refuse();
+    const goneAt = performance.now();
+    expect(await ask(known)).toBeDefined();
+    await expect(ask(unseen)).rejects.toThrow(DatabaseUnavailable);
+    await expect(ask(newKeySecret())).rejects.toThrow(DatabaseUnavailable);
+    expect(await ask('mk_not-a-key')).toBeUndefined();
+    await pause(GRACE_SECONDS * 1_000 - (performance.now() - goneAt)); // the grace period is what is tested
+    await eventually(() => expect(ask(known)).rejects.toThrow(DatabaseUnavailable));
+    await app.database.admit();
+    await eventually(async () => expect(await ask(known)).toBeDefined());
+    expect(await ask(unseen)).toBeDefined();
+  });
+
+  it('with no grace nothing is served once the lease is over', async () => {
+    await start(0);
+    const known = await mint();
+    expect(await ask(known)).toBeDefined();
+    await app.database.refuse();
+    await eventually(() => expect(ask(known)).rejects.toThrow(DatabaseUnavailable));
+  });
+
+  it('a key revoked while a replica could not hear of it is refused when it is back', async () => {
+    await start(60);
+    const known = await mint();
+    expect(await ask(known)).toBeDefined();
+    await app.database.refuse();
+    expect(await ask(known)).toBeDefined();
+    await app.database.admit();
+    await app.database.query('UPDATE proxy_keys SET revoked_at = now()'); // by another replica
+    await eventually(async () => expect(await ask(known)).toBeUndefined());
+  });
 });
 
-it('with no grace nothing is served once the lease is over', async () => {
-  await start(0);
-  const known = await mint();
-  expect(await ask(known)).toBeDefined();
-  await app.database.refuse();
-  await eventually(() => expect(ask(known)).rejects.toThrow(DatabaseUnavailable));
-});
+it('a database that is lost without a word holds up known keys for a moment, and is believed at once when it is back', async () => {
+  const database = await createDatabase();
+  const url = new URL(database.url);
+  const databasePort = Number(url.port);
+  const proxy = await startTcpProxy(databasePort);
+  url.port = String(proxy.port);
+  const upstream = await startUpstream();
+  app = await startApp(
+    { UPSTREAM_PRIVATE_NETWORKS: 'allow', KEY_GRACE_SECONDS: '60' },
+    { database: { ...database, url: url.href } },
+  );
+  keys = app.app.get(KeyAuthenticator, { strict: false });
+  const invalidations = app.app.get(Invalidations, { strict: false });
+  try {
+    const { owner, key: known } = await ownerWith(app, upstream.url);
+    const unseen = (await owner.admin.post('/me/keys').expect(201)).body.api_key as string;
+    expect((await call(app, known)).status).toBe(200);
 
-it('a key revoked while a replica could not hear of it is refused when it is back', async () => {
-  await start(60);
-  const known = await mint();
-  expect(await ask(known)).toBeDefined();
-  await app.database.refuse();
-  expect(await ask(known)).toBeDefined();
-  await app.database.admit();
-  await app.database.query('UPDATE proxy_keys SET revoked_at = now()'); // by another replica
-  await eventually(async () => expect(await ask(known)).toBeUndefined());
+    proxy.hang();
+    await eventually(() => expect(invalidations.leased).toBe(false)); // from here on the replica has to ask
+    await inParallel(2 * POOL_SIZE, async () => {
+      const beganAt = performance.now();
+      expect((await call(app, known)).status).toBe(200);
+      expect(performance.now() - beganAt).toBeLessThan(2 * LEASE_MS);
+    });
+    await expect(ask(unseen)).rejects.toThrow(DatabaseUnavailable);
+
+    proxy.comeBack(databasePort); // what hangs in the pool still does
+    await database.query('UPDATE proxy_keys SET revoked_at = now()'); // by another replica
+    await eventually(async () => expect((await call(app, known)).status).toBe(401));
+  } finally {
+    await upstream.close();
+    await proxy.stop();
+    await app.close();
+    await database.drop();
+  }
 });

@@ -7,17 +7,26 @@ export interface TcpProxy {
   readonly port: number;
   /** Cuts all connections, and every new one at once. */
   goAway(): void;
-  /** Leads new connections to this port on this machine. */
+  /** Nothing gets through any more, and nobody is told: as with a host that is lost. */
+  hang(): void;
+  /** Leads new connections to this port on this machine. Those that hang go on to. */
   comeBack(targetPort: number): void;
   stop(): Promise<void>;
 }
 
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   let targetPort: number | undefined = target;
+  let isHanging = false;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     if (targetPort === undefined) {
       client.resetAndDestroy();
+      return;
+    }
+    client.on('error', () => undefined);
+    if (isHanging) {
+      sockets.add(client);
+      client.on('close', () => sockets.delete(client));
       return;
     }
     const service = connect(targetPort, '127.0.0.1');
@@ -43,7 +52,14 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       targetPort = undefined;
       cutAll();
     },
-    comeBack: (port) => (targetPort = port),
+    hang: () => {
+      isHanging = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    comeBack: (port) => {
+      targetPort = port;
+      isHanging = false;
+    },
     stop: async () => {
       cutAll();
       server.close();

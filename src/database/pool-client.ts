@@ -2,14 +2,22 @@ import pg from 'pg';
 
 type Observer = (outcome: 'ok' | 'failed', seconds: number) => void;
 
-/** A client of PostgreSQL that reports how long its statements took, for a pool to make its connections of. */
-export function measuredClient(observe: Observer): typeof pg.Client {
-  class MeasuredClient extends pg.Client {
+/**
+ * A client of PostgreSQL for a pool to make its connections of. It reports how long its statements took, and ends
+ * the connection when an answer stays out: where the host is lost without a word, TCP would wait for a quarter of
+ * an hour, and so would everybody else for the place in the pool.
+ * @param silenceLimitMs longer than any statement may take
+ */
+export function poolClient(silenceLimitMs: number, observe: Observer): typeof pg.Client {
+  class PoolClient extends pg.Client {
     /** Handed on as it comes; `never` stands for whatever the library's dozen of signatures return. */
     override query(...args: unknown[]): never {
       const beganAt = performance.now();
-      const finished = (error: unknown) =>
+      const silence = setTimeout(() => void this.end(), silenceLimitMs).unref();
+      const finished = (error: unknown) => {
+        clearTimeout(silence);
         observe(error ? 'failed' : 'ok', (performance.now() - beganAt) / 1_000);
+      };
       const callback = args.at(-1);
       if (typeof callback === 'function') {
         args[args.length - 1] = (error: unknown, ...rest: unknown[]) => {
@@ -22,5 +30,5 @@ export function measuredClient(observe: Observer): typeof pg.Client {
       return running as never;
     }
   }
-  return MeasuredClient;
+  return PoolClient;
 }

@@ -1,0 +1,69 @@
+import pg from 'pg';
+import { createDatabase } from '../../test/support/database.js';
+import type { TestDatabase } from '../../test/support/database.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startTcpProxy } from '../../test/support/tcp-proxy.js';
+import type { TcpProxy } from '../../test/support/tcp-proxy.js';
+import { poolClient } from './pool-client.js';
+
+const SILENCE_LIMIT_MS = 500;
+const POOL_SIZE = 3;
+
+describe('a database that is lost without a word', () => {
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+  let pool: pg.Pool;
+  let observed: string[];
+  let databasePort: number;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    const url = new URL(database.url);
+    databasePort = Number(url.port);
+    proxy = await startTcpProxy(databasePort);
+    url.port = String(proxy.port);
+    observed = [];
+    const Client = poolClient(SILENCE_LIMIT_MS, (outcome) => observed.push(outcome));
+    pool = new pg.Pool({ connectionString: url.href, max: POOL_SIZE, connectionTimeoutMillis: 300, Client });
+    pool.on('error', () => undefined);
+  });
+  afterEach(async () => {
+    await pool.end();
+    await proxy.stop();
+    await database.drop();
+  });
+
+  const askAll = () =>
+    Promise.allSettled(Array.from({ length: POOL_SIZE }, () => pool.query('SELECT 1 AS one')));
+  const outcomes = async () => (await askAll()).map(({ status }) => status);
+  const all = (outcome: string) => Array.from({ length: POOL_SIZE }, () => outcome);
+
+  it('costs those who ask their statements, and nobody a place in the pool', async () => {
+    expect(await outcomes()).toEqual(all('fulfilled'));
+    proxy.hang();
+    expect(await outcomes()).toEqual(all('rejected'));
+    expect(observed).toEqual([...all('ok'), ...all('failed')]);
+    proxy.comeBack(databasePort);
+    await eventually(async () => expect(await outcomes()).toEqual(all('fulfilled')));
+  });
+
+  it('ends a transaction, too', async () => {
+    const client = await pool.connect();
+    client.on('error', () => undefined);
+    await client.query('BEGIN');
+    proxy.hang();
+    await expect(client.query('SELECT 1')).rejects.toThrow('terminated');
+    await expect(client.query('ROLLBACK')).rejects.toThrow();
+    client.release();
+    expect(pool.totalCount).toBe(0);
+  });
+
+  it('leaves connections alone on which nothing is asked', async () => {
+    const client = await pool.connect();
+    await client.query('SELECT pg_sleep($1)', [(SILENCE_LIMIT_MS / 1_000) * 0.6]);
+    await client.query('SELECT pg_sleep($1)', [(SILENCE_LIMIT_MS / 1_000) * 0.6]);
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    client.release();
+    expect(pool.totalCount).toBe(1);
+  });
+});
