@@ -7,7 +7,7 @@ import { refuse } from './refuse.js';
 import type { ProxyErrorCode } from './proxy-error.js';
 import { Relay } from './relay.js';
 import type { RelayEvents } from './relay.js';
-import { bodyFor, wireRequest } from './target.js';
+import { asksForUsage, bodyFor, wireRequest } from './target.js';
 import type { Target } from './target.js';
 import type { UpstreamConnections } from './upstream-connections.js';
 import type { UpstreamHealth } from './upstream-health.js';
@@ -100,6 +100,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
   private passOn(attempt: Attempt): void {
     this.chosen = attempt;
     for (const other of this.attempts) if (other !== attempt) other.cancel();
+    this.relay.dropsUsage = asksForUsage(attempt.target, this.request.fields);
     attempt.passTo(this.relay);
   }
 
@@ -137,9 +138,14 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
   closed(): void {
     if (this.request.isOver) return;
     for (const attempt of this.attempts) attempt.cancel();
-    // Who has read the last event of a stream need not wait for the end of the transfer.
-    if (this.chosen && this.relay.meter.isComplete) this.finish(this.outcomeOf(this.chosen), undefined, true);
+    if (this.chosen && this.isSaid(this.chosen)) this.finish(this.outcomeOf(this.chosen), undefined, true);
     else this.finish('client_gone', undefined, false);
+  }
+
+  /** Who has read the last event of a stream, or an error, need not wait for the end of the transfer. */
+  private isSaid({ error }: Attempt): boolean {
+    const { isComplete, hasFailed } = this.relay.meter;
+    return isComplete === true || hasFailed === true || error === 'stream_error';
   }
 
   private finish(outcome: Ending['outcome'], deliver: (() => void) | undefined, complete: boolean): void {
@@ -155,7 +161,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
         attempt,
         attempts,
         isStream,
-        reading: takesTokens(this.request) ? meter.read(complete) : undefined,
+        reading: takesTokens(this.request) ? meter.read(complete, attempt?.target.provider) : undefined,
         contentAt: meter.contentAt,
       },
       deliver,

@@ -23,13 +23,39 @@ export class LineEnds {
   }
 }
 
-/** The event by which a stream that was cut off ends, in the dialect of the API below this path. */
-export function interruptionEvent(path: string, body: ProxyErrorBody): string {
+const SEQUENCE_KEY = '"sequence_number":';
+/** Behind the number, so that none is taken that goes on in the next chunk. */
+const SEQUENCE_NUMBER = /^\s*(\d{1,15})[\s,}]/;
+const SEQUENCE_BYTES = 24;
+
+/** The events of OpenAI's Responses are counted: one of ours is the next. */
+export class SequenceNumbers {
+  next = 0;
+
+  passed(chunk: Buffer): void {
+    const at = chunk.lastIndexOf(SEQUENCE_KEY, undefined, 'latin1');
+    if (at < 0) return;
+    const start = at + SEQUENCE_KEY.length;
+    const [, number] = SEQUENCE_NUMBER.exec(chunk.toString('latin1', start, start + SEQUENCE_BYTES)) ?? [];
+    if (number !== undefined) this.next = Number(number) + 1;
+  }
+}
+
+export function isResponses(path: string): boolean {
+  return path.startsWith('/v1/responses');
+}
+
+/**
+ * The event by which a stream that was cut off ends, in the dialect of the API below this path.
+ * @param sequenceNumber of an event of OpenAI's Responses
+ */
+export function interruptionEvent(path: string, body: ProxyErrorBody, sequenceNumber = 0): string {
   const { error } = body;
   if (path.startsWith('/v1/messages')) return `event: error\ndata: ${JSON.stringify(body)}\n\n`;
-  if (path.startsWith('/v1/responses')) {
+  if (isResponses(path)) {
     const { message, code, param } = error;
-    return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param })}\n\n`;
+    const event = { type: 'error', sequence_number: sequenceNumber, code, message, param };
+    return `event: error\ndata: ${JSON.stringify(event)}\n\n`;
   }
   return `data: ${JSON.stringify({ error })}\n\n`;
 }

@@ -1,8 +1,8 @@
-import { EMPTY, NOTHING_READ } from './meter.js';
+import { EMPTY, NOTHING_READ, readingOf } from './meter.js';
 import type { Meter, Reading } from './meter.js';
 import { BACKSLASH, CLOSE_BRACE, COLON, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-members.js';
 import { readObject, skipSpace, skipValue } from './json-members.js';
-import { asObject, tokenCounts } from './token-counts.js';
+import { asObject } from './token-counts.js';
 
 /** Of answers beyond this, the last part is looked at: usage comes behind the content. */
 const KEPT_BYTES = 4_194_304;
@@ -32,12 +32,12 @@ export class JsonMeter implements Meter {
     return EMPTY;
   }
 
-  read(complete: boolean): Reading {
+  read(complete: boolean, provider?: string): Reading {
     if (!complete) return NOTHING_READ;
     const tail = this.chunksOf(TAIL_BYTES);
     const isWhole = tail.length === this.chunks.length;
     const usage = usageIn(joined(tail), isWhole) ?? (isWhole ? undefined : usageIn(joined(this.chunks)));
-    return usage ? { tokens: tokenCounts(usage), source: 'provider' } : NOTHING_READ;
+    return usage ? readingOf(usage, provider, true) : NOTHING_READ;
   }
 
   /** The last ones, with so many bytes or a few more. */

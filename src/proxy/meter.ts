@@ -1,6 +1,6 @@
 import type { UsageSource } from '../usage/usage-record.js';
-import { NO_TOKENS } from './token-counts.js';
-import type { TokenCounts } from './token-counts.js';
+import { NO_TOKENS, tokenCounts } from './token-counts.js';
+import type { ProviderUsage, TokenCounts } from './token-counts.js';
 
 /** What an answer said of its usage. */
 export interface Reading {
@@ -10,14 +10,24 @@ export interface Reading {
 
 export const NOTHING_READ: Reading = { tokens: NO_TOKENS, source: 'none' };
 
+/** @param isWhole whether they are the final figures */
+export function readingOf(usage: ProviderUsage, provider: string | undefined, isWhole: boolean): Reading {
+  const tokens = tokenCounts(usage, provider);
+  const saysNothing = Object.values(tokens).every((count) => count === null); // some report seconds
+  return saysNothing ? NOTHING_READ : { tokens, source: isWhole ? 'provider' : 'partial' };
+}
+
 /** Reads the usage out of an answer while it passes. Never throws, whatever passes. */
 export interface Meter {
   /** @returns what the client gets of these bytes */
   pass(chunk: Buffer): Buffer;
   /** The rest of what the client gets, at the end of the answer. */
   rest(): Buffer;
-  /** @param complete whether the answer came to its end */
-  read(complete: boolean): Reading;
+  /**
+   * @param complete whether the answer came to its end
+   * @param provider of the upstream that gave it
+   */
+  read(complete: boolean, provider?: string): Reading;
   /** Whether what has come says that nothing follows, though the transfer may go on. */
   readonly isComplete?: boolean;
   /** Whether an error came within the answer. */

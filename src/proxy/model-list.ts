@@ -17,6 +17,7 @@ const ANSWER_LIMIT_BYTES = 4_194_304;
 const ANTHROPIC_VERSION = '2023-06-01';
 /** The greatest page that Anthropic has. */
 const ANTHROPIC_PAGE = 'limit=1000';
+const LIMIT = /[?&]limit=/;
 
 /** Whether this asks for the list that is made of all upstreams' lists. */
 export function isModelList({ method, path }: ProxiedRequest): boolean {
@@ -152,5 +153,6 @@ class Question {
 }
 
 function withPage(path: string): string {
+  if (LIMIT.test(path)) return path; // the client has asked for one
   return `${path}${path.includes('?') ? '&' : '?'}${ANTHROPIC_PAGE}`;
 }

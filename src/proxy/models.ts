@@ -6,8 +6,10 @@ export type ListedModel = Readonly<Record<string, unknown>> & { readonly id: str
 /** The models of one upstream's list; undefined when it is not a list. */
 export function modelsIn(body: Buffer): ListedModel[] | undefined {
   try {
-    const list = asObject(JSON.parse(body.toString('utf8')));
-    return Array.isArray(list?.data) ? list.data.filter(isModel) : undefined;
+    const list: unknown = JSON.parse(body.toString('utf8'));
+    const models = Array.isArray(list) ? list : asObject(list)?.data; // Together's is the array alone
+    if (models === null) return []; // Ollama without models
+    return Array.isArray(models) ? models.filter(isModel) : undefined;
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { AnswerBlocks } from './answer-blocks.js';
 import type { AnswerHead } from './answer-head.js';
 import { isEventStream } from './attempt.js';
 import type { AnswerTaker } from './attempt.js';
-import { interruptionEvent, LineEnds } from './interruption.js';
+import { interruptionEvent, isResponses, LineEnds, SequenceNumbers } from './interruption.js';
 import { JsonMeter } from './json-meter.js';
 import { EMPTY, NoMeter } from './meter.js';
 import type { Meter } from './meter.js';
@@ -31,6 +31,8 @@ const NOTHING_METERED: Meter = Object.freeze(new NoMeter());
 /** Passes one answer on to the client, in the pieces in which it comes, and reads its usage. */
 export class Relay implements AnswerTaker {
   meter: Meter = NOTHING_METERED;
+  /** Whether usage was asked for in the client's stead, who does not get the event that answers it. */
+  dropsUsage = false;
   hasBegun = false;
   /** Of an answer that its meter keeps until the end. */
   private blocks?: AnswerBlocks;
@@ -43,6 +45,8 @@ export class Relay implements AnswerTaker {
   private last: Buffer | string = EMPTY;
   /** Of an event stream. */
   private lineEnds?: LineEnds;
+  /** Of a stream of OpenAI's Responses. */
+  private sequence?: SequenceNumbers;
 
   constructor(
     private readonly request: ProxiedRequest,
@@ -59,9 +63,11 @@ export class Relay implements AnswerTaker {
     this.isStream = isEventStream(answer.contentType);
     this.meter = this.meterFor(answer);
     if (this.meter instanceof JsonMeter) this.blocks = new AnswerBlocks();
+    this.dropsUsage &&= this.isStream;
     if (typeof answer.framing === 'number' && !this.dropsUsage) this.bytesLeft = answer.framing;
     if (!this.isStream) return;
     this.lineEnds = new LineEnds();
+    if (isResponses(this.request.path)) this.sequence = new SequenceNumbers();
     this.events.streamBegan();
   }
 
@@ -96,13 +102,9 @@ export class Relay implements AnswerTaker {
       }
       if (!this.hasBegun) this.begin();
       const { body } = proxyRefusal('stream_interrupted', request.id);
-      const event = this.lineEnds!.separator + interruptionEvent(request.path, body);
+      const event = this.lineEnds!.separator + interruptionEvent(request.path, body, this.sequence?.next);
       response.write(event, () => response.socket?.destroySoon());
     });
-  }
-
-  private get dropsUsage(): boolean {
-    return this.isStream && this.request.fields.bodyForUsage !== undefined;
   }
 
   private meterFor({ status, contentType, encoded }: AnswerHead): Meter {
@@ -135,6 +137,7 @@ export class Relay implements AnswerTaker {
     }
     if (!this.hasBegun) this.begin();
     this.lineEnds?.passed(chunk);
+    this.sequence?.passed(chunk);
     if (this.response.write(chunk) || this.isWaiting) return;
     this.isWaiting = true;
     this.events.pause();

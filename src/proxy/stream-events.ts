@@ -106,7 +106,8 @@ export function isServerError(name: string, data: string): boolean {
 function errorIn(event: ProviderUsage | undefined, name: string): ProviderUsage | undefined {
   const failed = event?.type === 'response.failed' ? asObject(event.response) : event;
   const error = asObject(failed?.error);
-  return error ?? (name === 'error' ? event : undefined); // Responses put it beside the type
+  // Responses put it beside the type, and vLLM beside the kind of object.
+  return error ?? (name === 'error' || event?.object === 'error' ? event : undefined);
 }
 
 function parse(data: string): ProviderUsage | undefined {

@@ -1,8 +1,7 @@
-import { EMPTY, NOTHING_READ } from './meter.js';
+import { EMPTY, NOTHING_READ, readingOf } from './meter.js';
 import type { Meter, Reading } from './meter.js';
 import { readEvent } from './stream-events.js';
 import type { EventReading } from './stream-events.js';
-import { tokenCounts } from './token-counts.js';
 
 /** A line beyond this is passed on, but not read. */
 const LINE_LIMIT_BYTES = 8_388_608;
@@ -75,10 +74,10 @@ export class StreamMeter implements Meter {
     return EMPTY;
   }
 
-  read(complete: boolean): Reading {
+  read(complete: boolean, provider?: string): Reading {
     if (!this.usage) return NOTHING_READ;
     const isWhole = !this.hasFailed && (this.isFinal || (complete && this.isCumulative));
-    return { tokens: tokenCounts(this.usage), source: isWhole ? 'provider' : 'partial' };
+    return readingOf(this.usage, provider, isWhole);
   }
 
   /** @returns what is passed on at once */

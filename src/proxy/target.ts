@@ -42,12 +42,17 @@ function makeTarget(upstream: PoolUpstream, requestTarget: string): Target | und
   return { id, name, provider, origin, path, ownLines: `host: ${host}\r\n${header}: ${value}\r\n` };
 }
 
-/** Mistral tells the usage of every stream, and refuses to be asked for it (422, `extra_forbidden`). */
-const REFUSE_TO_BE_ASKED = new Set(['mistral']);
+/** Mistral and OpenRouter tell the usage of every stream; Mistral refuses to be asked for it (422, `extra_forbidden`). */
+const TELL_UNASKED = new Set(['mistral', 'openrouter']);
+
+/** Whether this upstream is asked for usage in the client's stead. */
+export function asksForUsage({ provider }: Target, { bodyForUsage }: RequestFields): boolean {
+  return bodyForUsage !== undefined && !TELL_UNASKED.has(provider);
+}
 
 /** The body for this upstream. */
-export function bodyFor({ provider }: Target, { body, bodyForUsage }: RequestFields): Buffer {
-  return bodyForUsage && !REFUSE_TO_BE_ASKED.has(provider) ? bodyForUsage : body;
+export function bodyFor(target: Target, fields: RequestFields): Buffer {
+  return asksForUsage(target, fields) ? fields.bodyForUsage! : fields.body;
 }
 
 const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);

@@ -18,16 +18,55 @@ export type ProviderUsage = Readonly<Record<string, unknown>>;
 /**
  * Reads what OpenAI (chat completions, completions, embeddings: `prompt_tokens`; responses: `input_tokens`),
  * Anthropic (messages: `input_tokens` without what the cache took part in) and those who speak like them report.
+ * @param provider of the upstream that reports
  */
-export function tokenCounts(usage: ProviderUsage): TokenCounts {
+export function tokenCounts(usage: ProviderUsage, provider?: string): TokenCounts {
+  // Where Anthropic has condensed a conversation on the way, the figures beside these leave that out, which is billed.
+  const { iterations } = usage;
+  const passes = Array.isArray(iterations)
+    ? iterations.map(asObject).filter((pass) => pass !== undefined)
+    : [];
+  if (passes.length > 0) return sumOf(passes.map((pass) => tokensOf(pass, provider)));
+  return tokensOf(usage, provider);
+}
+
+function tokensOf(usage: ProviderUsage, provider: string | undefined): TokenCounts {
   const input = count(usage.prompt_tokens) ?? withCache(usage);
-  const output = count(usage.completion_tokens) ?? count(usage.output_tokens);
+  const output =
+    withReasoning(usage, provider) ?? count(usage.completion_tokens) ?? count(usage.output_tokens);
   return {
     input_tokens: input,
     cached_input_tokens: cached(usage),
     output_tokens: output,
     total_tokens: input !== null && output !== null ? input + output : count(usage.total_tokens),
   };
+}
+
+function sumOf(counts: readonly TokenCounts[]): TokenCounts {
+  const sum = (name: keyof TokenCounts) => {
+    const known = counts.flatMap((each) => each[name] ?? []);
+    return known.length === 0 ? null : count(known.reduce((a, b) => a + b));
+  };
+  return {
+    input_tokens: sum('input_tokens'),
+    cached_input_tokens: sum('cached_input_tokens'),
+    output_tokens: sum('output_tokens'),
+    total_tokens: sum('total_tokens'),
+  };
+}
+
+/**
+ * The output where reasoning is billed as such, but counted beside it: xAI tells how much there was, Gemini only by
+ * the total. Null where that is not so.
+ */
+function withReasoning(usage: ProviderUsage, provider: string | undefined): number | null {
+  const [input, output, total] = [usage.prompt_tokens, usage.completion_tokens, usage.total_tokens].map(
+    count,
+  );
+  if (input == null || output == null || total == null) return null;
+  const beside = total - input - output;
+  const { reasoning_tokens: reasoning } = asObject(usage.completion_tokens_details) ?? {};
+  return beside > 0 && (beside === reasoning || provider === 'google') ? output + beside : null;
 }
 
 /** Anthropic counts what was read from and written to its cache beside the input. */
@@ -44,7 +83,8 @@ function cached(usage: ProviderUsage): number | null {
   return (
     count(details?.cached_tokens) ??
     count(usage.cache_read_input_tokens) ??
-    count(usage.prompt_cache_hit_tokens) // DeepSeek
+    count(usage.prompt_cache_hit_tokens) ?? // DeepSeek
+    count(usage.cached_tokens) // Moonshot
   );
 }
 

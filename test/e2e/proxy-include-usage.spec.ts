@@ -43,6 +43,16 @@ function answerInPieces(pieces: readonly Buffer[]): void {
 
 const sentBody = () => upstream.requests.at(-1)!.body.toString();
 
+it('OpenRouter is not asked, which tells it all the same, and so to the client', async () => {
+  const openRouter = await ownerWith(app, { url: upstream.url, provider: 'openrouter' });
+  answerInPieces([Buffer.from(CONTENT + USAGE + DONE)]);
+  const body = '{"stream" : true}';
+  const { reply, record } = await callRecorded(app, openRouter.owner, openRouter.key, { body });
+  expect(sentBody()).toBe(body);
+  expect(reply.text).toBe(CONTENT + USAGE + DONE);
+  expect(record).toMatchObject({ input_tokens: 1, output_tokens: 2, usage_source: 'provider' });
+});
+
 it('Mistral is not asked, which refuses to be, and tells it all the same', async () => {
   const mistral = await ownerWith(app, { url: upstream.url, provider: 'mistral' });
   const last =

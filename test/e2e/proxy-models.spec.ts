@@ -167,6 +167,20 @@ it('leave out entries that are no models', async () => {
   expect(JSON.parse((await modelsOf(key)).text).data).toEqual([{ id: 'a', object: 'model' }]);
 });
 
+it.each([
+  ['is an array alone', '[{"id":"a","object":"model"}]', ['a']],
+  ['is null', '{"object":"list","data":null}', []],
+])('are there where a list %s', async (_what, body, ids) => {
+  const { status, text } = await modelsOf(await keyFor(answerWith(body)));
+  expect([status, JSON.parse(text).data.map(({ id }: { id: string }) => id)]).toEqual([200, ids]);
+});
+
+it('are as many as the client asks Anthropic for', async () => {
+  const key = await keyFor([list(claude('a')), { provider: 'anthropic' }]);
+  await call(app, key, { path: '/v1/models?limit=5' });
+  expect(upstreams[0]!.requests[0]!.target).toBe('/v1/models?limit=5');
+});
+
 it('are none where all lists are empty', async () => {
   const key = await keyFor(list(), list());
   expect(JSON.parse((await modelsOf(key)).text)).toEqual({ object: 'list', data: [] });

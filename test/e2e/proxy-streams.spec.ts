@@ -250,9 +250,12 @@ describe('a stream that the upstream cuts ends with an error event and not clean
     [
       'responses',
       '/v1/responses',
-      'event: response.created\ndata: {"type":"response.created"}\n\n',
+      'event: response.created\ndata: {"type":"response.created","sequence_number":41}\n\n',
       'event: error\ndata: ',
-      { type: 'error', code: 'stream_interrupted', message: expect.any(String), param: null },
+      {
+        ...{ type: 'error', sequence_number: 42, code: 'stream_interrupted' },
+        ...{ message: expect.any(String), param: null },
+      },
     ],
   ];
   const cuts = dialects.flatMap(([dialect, ...rest]) =>

@@ -212,6 +212,7 @@ describe('an error within a stream makes it interrupted, and its figures partial
   it.each<[string, string[]]>([
     ['chat', [content, event({ error: { type: 'server_error', code: 500 } }), DONE]],
     ['chat, as a text', [content, event({ error: 'engine died' })]],
+    ['chat, as an object of its own', [content, event({ object: 'error', message: 'died', code: 500 })]],
     ['messages', [started, event({ type: 'error', error }, 'error')]],
     [
       'responses',
@@ -240,6 +241,24 @@ describe('an error within a stream makes it interrupted, and its figures partial
   });
 });
 
+/** The record of a client that leaves when it has these events, while the upstream goes on. */
+async function leaveBehind(events: readonly string[], path?: string) {
+  upstream.answer = answerRaw(STREAM_HEAD, ...events.map(chunk));
+  const id = randomUUID();
+  const leaving = new AbortController();
+  const response = await open(app, key, {
+    ...{ path, body: '{"stream":true}', headers: { 'x-request-id': id }, signal: leaving.signal },
+  });
+  response.on('error', () => undefined);
+  let text = '';
+  for await (const bytes of response) {
+    text += String(bytes);
+    if (text.endsWith(events.at(-1)!)) break;
+  }
+  leaving.abort();
+  return recordOf(owner, id);
+}
+
 describe('a client that leaves behind the last event of a stream has its answer', () => {
   const usage = { prompt_tokens: 3, completion_tokens: 4 };
   const output = { input_tokens: 3, output_tokens: 4 };
@@ -252,20 +271,20 @@ describe('a client that leaves behind the last event of a stream has its answer'
     ],
     ['responses', [event({ type: 'response.completed', response: { usage: output, x: 'y'.repeat(100) } })]],
   ])('%s', async (_what, events) => {
-    upstream.answer = answerRaw(STREAM_HEAD, ...events.map(chunk));
-    const id = randomUUID();
-    const leaving = new AbortController();
-    const response = await open(app, key, {
-      ...{ body: '{"stream":true}', headers: { 'x-request-id': id }, signal: leaving.signal },
-    });
-    response.on('error', () => undefined);
-    let text = '';
-    for await (const bytes of response) {
-      text += String(bytes);
-      if (text.endsWith(events.at(-1)!)) break;
-    }
-    leaving.abort();
-    expect(await recordOf(owner, id)).toMatchObject({ status: 200, outcome: 'ok', ...tokens(3, null, 4, 7) });
+    expect(await leaveBehind(events)).toMatchObject({ status: 200, outcome: 'ok', ...tokens(3, null, 4, 7) });
+  });
+});
+
+describe('a client that leaves behind an error of the upstream has not left for nothing', () => {
+  const error = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'error');
+  const started = event({ type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } });
+
+  it.each<[string, string[], object]>([
+    ['within a stream', [started, error], { outcome: 'interrupted', ...tokens(3, null, 1, 4, 'partial') }],
+    ['that a stream begins with', [error], { outcome: 'upstream_error', ...NO_TOKENS }],
+  ])('%s', async (_what, events, expected) => {
+    const record = await leaveBehind(events, '/v1/messages');
+    expect(record).toMatchObject({ status: 200, ...expected });
   });
 });
 
@@ -425,10 +444,50 @@ describe('the tokens of an answer', () => {
     ['a usage that is a list', { usage: [1] }, NO_TOKENS],
     ['a usage further down', { a: { usage: DETAILS }, b: [{ usage: DETAILS }] }, NO_TOKENS],
     ['a usage in a text', { text: '"usage":{"prompt_tokens":1}' }, NO_TOKENS],
+    ['odd figures', { usage: { prompt_tokens: -1, completion_tokens: '5', total_tokens: 1e300 } }, NO_TOKENS],
+    ['seconds of a transcription', { text: 'a', usage: { type: 'duration', seconds: 27 } }, NO_TOKENS],
     [
-      'odd figures',
-      { usage: { prompt_tokens: -1, completion_tokens: '5', total_tokens: 1e300 } },
-      tokens(null, null, null, null),
+      'reasoning beside the output, as xAI has it',
+      {
+        usage: {
+          ...{ prompt_tokens: 32, completion_tokens: 9, total_tokens: 135 },
+          completion_tokens_details: { reasoning_tokens: 94 },
+        },
+      },
+      tokens(32, null, 103, 135),
+    ],
+    [
+      'reasoning within the output',
+      {
+        usage: {
+          ...{ prompt_tokens: 32, completion_tokens: 103, total_tokens: 135 },
+          completion_tokens_details: { reasoning_tokens: 94 },
+        },
+      },
+      tokens(32, null, 103, 135),
+    ],
+    [
+      'a total that holds something else',
+      { usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 105 } },
+      tokens(9, null, 3, 12),
+    ],
+    [
+      'a cache as Moonshot tells it',
+      { usage: { prompt_tokens: 9, completion_tokens: 3, cached_tokens: 8 } },
+      tokens(9, 8, 3, 12),
+    ],
+    [
+      'messages that were condensed on the way',
+      {
+        usage: {
+          ...{ input_tokens: 23_000, output_tokens: 1_000 },
+          iterations: [
+            { type: 'compaction', input_tokens: 180_000, output_tokens: 3_500, cache_read_input_tokens: 5 },
+            { type: 'message', input_tokens: 23_000, output_tokens: 1_000 },
+          ],
+        },
+      },
+      tokens(203_005, 5, 4_500, 207_505),
     ],
   ])('%s', async (_what, body, expected) => {
     expect(await recorded(answerWith(JSON.stringify(body)))).toMatchObject(expected);
@@ -436,6 +495,19 @@ describe('the tokens of an answer', () => {
       type: 'application/json; charset=utf-8',
     });
     expect(await recorded(indented)).toMatchObject(expected);
+  });
+
+  it('count reasoning of Gemini, of which only the total tells', async () => {
+    const google = await ownerWith(app, { url: upstream.url, provider: 'google' });
+    const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 105 };
+    for (const answer of [
+      answerWith(JSON.stringify({ usage })),
+      answerWithEvents(event({ choices: [], usage }), DONE),
+    ]) {
+      upstream.answer = answer;
+      const { record } = await callRecorded(app, google.owner, google.key, { body: '{"stream":true}' });
+      expect(record).toMatchObject(tokens(9, null, 96, 105));
+    }
   });
 
   it.each([
