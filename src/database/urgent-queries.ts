@@ -13,6 +13,7 @@ import type { PreparedStatement } from './prepared.js';
 /** What all proxied requests need at most: that is mostly in memory. */
 const POOL_SIZE = 4;
 const LIMIT_MS = 2_000;
+const AT_ONCE_MS = 500;
 
 /**
  * The reads that a proxied request waits for: who asks, and where it goes. Over connections of their own, so that
@@ -35,9 +36,18 @@ export class UrgentQueries implements OnApplicationShutdown {
     this.pool.on('error', idleConnectionLost);
   }
 
-  /** @throws Error when the database does not answer in time: for a connection, and for the statement */
-  rows<Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
-    return preparedRows(this.pool, statement, values);
+  /**
+   * What fails at once is asked once more: the connection may be one from before the database was away.
+   * @throws Error when the database does not answer in time: with a connection, and to the statement
+   */
+  async rows<Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
+    const beganAt = performance.now();
+    try {
+      return await preparedRows<Row>(this.pool, statement, values);
+    } catch (error) {
+      if (performance.now() - beganAt > AT_ONCE_MS) throw error;
+      return preparedRows<Row>(this.pool, statement, values);
+    }
   }
 
   onApplicationShutdown(): Promise<void> {

@@ -1,0 +1,94 @@
+import { LRUCache } from 'lru-cache';
+import type { Invalidation, Invalidations } from './invalidations.js';
+
+interface Entry<V> {
+  readonly value: V;
+  readonly epoch: number;
+  /** When it was read, or last vouched for by the end of its epoch; as `performance.now()` has it. */
+  certainUntil: number;
+}
+
+/** How things stood before something was read. */
+export interface Reading {
+  readonly generation: number;
+  readonly epoch: number;
+  /** As `performance.now()` has it. */
+  readonly beganAt: number;
+}
+
+/**
+ * What this replica has read from the database, and hears of when it changes ({@link Invalidations}).
+ *
+ * An entry is believed while the replica holds a lease; what changes is forgotten before whoever changed it is answered.
+ * What is being read while something changes is not kept: it may be what was so before.
+ *
+ * An epoch lasts as long as the replica hears of everything. What is from an earlier one may have changed in the gap
+ * between: it is not believed, and counts for as long after the end of its epoch only as the database may be silent.
+ */
+export class LeasedCache<K extends NonNullable<unknown>, V> {
+  private readonly entries: LRUCache<K, Entry<V>>;
+  /** Counts changes. */
+  private generation = 0;
+  private epoch = 0;
+
+  /** @param changed which entries an invalidation is about; undefined where it is about none of this cache's */
+  constructor(
+    private readonly invalidations: Invalidations,
+    max: number,
+    changed: (invalidation: Invalidation) => ((key: K, value: V) => boolean) | undefined,
+  ) {
+    this.entries = new LRUCache({ max });
+    invalidations.on(
+      (invalidation) => {
+        const isChanged = changed(invalidation);
+        if (isChanged) this.forget(isChanged);
+      },
+      () => this.endEpoch(),
+    );
+  }
+
+  /** What may be believed at this moment. */
+  believed(key: K): V | undefined {
+    const entry = this.entries.get(key);
+    return entry?.epoch === this.epoch && this.invalidations.leased ? entry.value : undefined;
+  }
+
+  /**
+   * What is served where the database cannot be asked: that was certain this short a time ago. Nothing while the replica
+   * holds a lease: then the database is there, whatever became of the question.
+   */
+  known(key: K, graceMs: number): V | undefined {
+    const entry = this.entries.peek(key);
+    if (!entry || this.invalidations.leased) return undefined;
+    const isCurrent = entry.epoch === this.epoch;
+    const heardAt = isCurrent ? Math.max(entry.certainUntil, this.invalidations.heardAt) : entry.certainUntil;
+    return performance.now() - heardAt <= graceMs ? entry.value : undefined;
+  }
+
+  /** To be called before something is read that is to be kept. */
+  beginReading(): Reading {
+    return { generation: this.generation, epoch: this.epoch, beganAt: performance.now() };
+  }
+
+  keep(key: K, value: V, { generation, epoch, beganAt }: Reading): void {
+    if (generation === this.generation) this.entries.set(key, { value, epoch, certainUntil: beganAt });
+  }
+
+  delete(key: K): void {
+    this.entries.delete(key);
+  }
+
+  private forget(isChanged: (key: K, value: V) => boolean): void {
+    this.generation++;
+    for (const [key, { value }] of this.entries.entries())
+      if (isChanged(key, value)) this.entries.delete(key);
+  }
+
+  private endEpoch(): void {
+    const { heardAt } = this.invalidations;
+    for (const entry of this.entries.values()) {
+      if (entry.epoch === this.epoch) entry.certainUntil = Math.max(entry.certainUntil, heardAt);
+    }
+    this.epoch++;
+  }
+}
