@@ -24,12 +24,17 @@ const CLOSE_BRACKET = 0x5d;
 const NEAR_BYTES = 32;
 const COMMA = 0x2c;
 export const COLON = 0x3a;
+/** `m` as `\u006d`. */
+const ASCII_ESCAPE = /\\u00([0-7][\da-f])/gi;
+const ESCAPE_CHARACTERS = 6;
+/** No object has nearly as many that is a request or an answer. */
+const MEMBER_LIMIT = 10_000;
 
 /**
  * The members of a JSON object, without parsing what is in them: a request holds megabytes of images, of which
  * nothing is needed but where they end.
- * @param wanted names of the members that are told, in ASCII
- * @returns undefined where the text is not a JSON object. What is below the members is not checked
+ * @param wanted names of the members that are told: letters, digits and underscores
+ * @returns undefined where the text is not a JSON object, or has too many members. What is below the members is not checked
  */
 export function readObject(
   text: Buffer,
@@ -40,15 +45,28 @@ export function readObject(
   const start = skipSpace(text, from, to);
   if (text[start] !== OPEN_BRACE) return undefined;
   const members = new Map<string, MemberSpan>();
-  let end = skipSpace(text, start + 1, to);
-  const isEmpty = text[end] === CLOSE_BRACE;
-  if (!isEmpty) {
-    end = start;
-    do end = readMember(text, skipSpace(text, end + 1, to), to, wanted, members);
-    while (end > 0 && text[end] === COMMA);
-  }
+  const first = skipSpace(text, start + 1, to);
+  const isEmpty = text[first] === CLOSE_BRACE;
+  const end = isEmpty ? first : readMembers(text, first, to, wanted, members);
   const isWhole = end > 0 && text[end] === CLOSE_BRACE && skipSpace(text, end + 1, to) === to;
   return isWhole ? { contentStart: start + 1, isEmpty, members } : undefined;
+}
+
+/** @returns where what follows the last one stands; -1 where one is none */
+function readMembers(
+  text: Buffer,
+  first: number,
+  to: number,
+  wanted: readonly string[],
+  members: Map<string, MemberSpan>,
+): number {
+  let end = first;
+  for (let count = 0; count < MEMBER_LIMIT; count++) {
+    const start = count === 0 ? first : skipSpace(text, end + 1, to);
+    end = readMember(text, start, to, wanted, members);
+    if (end < 0 || text[end] !== COMMA) return end;
+  }
+  return -1;
 }
 
 /** @returns where what follows the member stands; -1 when there is no member */
@@ -71,26 +89,21 @@ function readMember(
   return skipSpace(text, valueEnd, to);
 }
 
-/** Texts are made of those keys only that may be wanted. */
+/** Texts are made of those keys only that may be wanted. What is no key throws nothing: there may be millions. */
 function wantedKey(text: Buffer, start: number, end: number, wanted: readonly string[]): string | undefined {
   const length = end - start;
-  if (!hasEscape(text, start, end) && !wanted.some((key) => key.length === length)) return undefined;
-  const key = unescaped(text.toString('utf8', start, end));
-  return key !== undefined && wanted.includes(key) ? key : undefined;
+  const mayBe = (key: string) => length >= key.length && length <= key.length * ESCAPE_CHARACTERS;
+  if (!wanted.some(mayBe)) return undefined;
+  if (!hasEscape(text, start, end)) return wanted.find((key) => key === text.toString('latin1', start, end));
+  const key = text.toString('latin1', start, end).replace(ASCII_ESCAPE, (_, code: string) => {
+    return String.fromCharCode(Number.parseInt(code, 16));
+  });
+  return wanted.includes(key) ? key : undefined;
 }
 
 function hasEscape(text: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (text[at] === BACKSLASH) return true;
   return false;
-}
-
-function unescaped(raw: string): string | undefined {
-  if (!raw.includes('\\')) return raw;
-  try {
-    return JSON.parse(`"${raw}"`) as string;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Behind the white space that begins at `from`. */

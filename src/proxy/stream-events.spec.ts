@@ -24,7 +24,7 @@ it('reads anything that an upstream may send without throwing', () => {
   fc.assert(
     fc.property(anything, fc.constantFrom('', 'error'), (value, name) => {
       const data = JSON.stringify(value);
-      const { usage } = readEvent(data);
+      const { usage } = readEvent(data) ?? {};
       if (usage) tokenCounts(usage);
       isServerError(name, data);
     }),

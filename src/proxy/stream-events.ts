@@ -26,10 +26,14 @@ const NOTHING: EventReading = {
 /** Events that end an answer of OpenAI's Responses. */
 const RESPONSE_ENDS = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-/** Never throws. @param data of the event: JSON, or something else like `[DONE]` */
-export function readEvent(data: string): EventReading {
+/**
+ * Never throws.
+ * @param data of the event
+ * @returns undefined where it is no JSON object
+ */
+export function readEvent(data: string): EventReading | undefined {
   const event = parse(data);
-  if (!event) return NOTHING;
+  if (!event) return undefined;
   const reading = Array.isArray(event.choices) ? readChunk(event, event.choices) : readTyped(event);
   return isError(event) ? { ...reading, isError: true } : reading;
 }

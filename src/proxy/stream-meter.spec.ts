@@ -156,3 +156,17 @@ it.each([true, false])(
     expect([passed.equals(line), reading]).toEqual([true, NOTHING_READ]);
   },
 );
+
+const USAGE_EVENT = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
+
+it.each([
+  [99, 'data: {"usage"\n', 'provider'],
+  [100, 'data: {"usage"\n', 'none'],
+  [20_000, 'data: "usage"\n', 'provider'],
+  [20_000, 'data: {}\n', 'provider'],
+])('behind %i lines of %j the usage is from: %s', (count, line, source) => {
+  const lines = Buffer.from(line.repeat(count));
+  const { passed, reading } = run([lines, Buffer.from(USAGE_EVENT)], false);
+  expect(passed).toEqual(Buffer.concat([lines, Buffer.from(USAGE_EVENT)]));
+  expect(reading.source).toBe(source);
+});

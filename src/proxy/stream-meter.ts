@@ -13,7 +13,14 @@ const ERROR_KEY = Buffer.from('"error"');
 const LAST_EVENT = /\[DONE\]\s*$|"message_stop"\s*\}\s*$/;
 const TAIL_BYTES = 48;
 const EMPTY_LINE_BYTES = 2;
-const DATA = 'data:';
+const DATA_LENGTH = 'data:'.length;
+/** With what an event begins that may be one to read: not `[DONE]`, nor anything but an object. */
+const OBJECT_BEGINS = /^data:\s*\{/;
+const BEGINNING_BYTES = 16;
+/** A stream that breaks its own format so often is not read any more: to fail takes long, and holds up everybody. */
+const UNREADABLE_LIMIT = 100;
+/** So many events are looked at for the first content. */
+const LOOKED_AT_LIMIT = 10_000;
 
 /**
  * Reads the usage out of an event stream. The bytes pass as they come; lines are put together beside them, and
@@ -40,6 +47,8 @@ export class StreamMeter implements Meter {
   private isSkipping = false;
   /** Whether the next line is the empty one behind an event that was left out. */
   private dropsEmptyLine = false;
+  private unreadable = 0;
+  private lookedAt = 0;
 
   constructor(private readonly dropsUsage: boolean) {}
 
@@ -142,7 +151,8 @@ export class StreamMeter implements Meter {
 
   /** Whether they have content is looked at when more comes: no client waits for that. */
   private see(lines: Buffer): void {
-    if (this.firstContentAt === undefined) this.unseen = { lines, at: performance.now() };
+    const isLooking = this.firstContentAt === undefined && this.lookedAt < LOOKED_AT_LIMIT;
+    if (isLooking) this.unseen = { lines, at: performance.now() };
   }
 
   private lookForContent(): void {
@@ -156,9 +166,18 @@ export class StreamMeter implements Meter {
     for (const line of splitLines(lines)) this.readLine(line, at);
   }
 
+  private eventIn(line: Buffer): EventReading | undefined {
+    if (this.unreadable >= UNREADABLE_LIMIT) return undefined;
+    if (!OBJECT_BEGINS.test(line.toString('latin1', 0, BEGINNING_BYTES))) return undefined;
+    this.lookedAt++;
+    const reading = readEvent(line.toString('utf8', DATA_LENGTH, line.length));
+    if (!reading) this.unreadable++;
+    return reading;
+  }
+
   private readLine(line: Buffer, at = performance.now()): EventReading | undefined {
-    if (line.toString('latin1', 0, DATA.length) !== DATA) return undefined;
-    const reading = readEvent(line.toString('utf8', DATA.length, line.length));
+    const reading = this.eventIn(line);
+    if (!reading) return undefined;
     if (reading.hasContent) this.firstContentAt ??= at;
     if (reading.usage) {
       this.usage = { ...this.usage, ...reported(reading.usage) };

@@ -1,6 +1,8 @@
+import { isKeySecret } from '../keys/key-format.js';
 import { credentialHeader } from '../upstreams/provider.js';
 import { targetUrl } from '../upstreams/target-url.js';
 import type { PoolUpstream } from '../upstreams/upstreams.service.js';
+import { LOOP_HEADER, LOOP_ID } from './loops.js';
 import type { RequestFields } from './request-fields.js';
 import type { WireRequest } from './upstream-connection.js';
 
@@ -16,6 +18,9 @@ export interface Target {
   /** `Host` and the credential, each with its line end. */
   readonly ownLines: string;
 }
+
+/** Only who has a key of ours can lead a request back to us, or to another of our kind. */
+const loopMark = `${LOOP_HEADER}: ${LOOP_ID}\r\n`;
 
 const KNOWN_TARGETS = 100;
 /** Few paths are asked for again and again. Goes with the upstream, whose key may be another one afterwards. */
@@ -39,7 +44,8 @@ function makeTarget(upstream: PoolUpstream, requestTarget: string): Target | und
   const { origin, path } = url;
   const host = origin.slice(origin.indexOf('//') + 2);
   const [[header, value] = ['', '']] = Object.entries(credentialHeader(provider, apiKey));
-  return { id, name, provider, origin, path, ownLines: `host: ${host}\r\n${header}: ${value}\r\n` };
+  const ownLines = `host: ${host}\r\n${header}: ${value}\r\n${isKeySecret(apiKey) ? loopMark : ''}`;
+  return { id, name, provider, origin, path, ownLines };
 }
 
 /** Mistral and OpenRouter tell the usage of every stream; Mistral refuses to be asked for it (422, `extra_forbidden`). */
@@ -55,7 +61,7 @@ export function bodyFor(target: Target, fields: RequestFields): Buffer {
   return asksForUsage(target, fields) ? fields.bodyForUsage! : fields.body;
 }
 
-const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
+const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
 
 /** @param lines the headers that are the client's */
 export function wireRequest(target: Target, method: string, lines: string, body: Buffer): WireRequest {

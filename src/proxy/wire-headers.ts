@@ -17,7 +17,8 @@ const NOT_TO_CLIENT_PREFIX = 'access-control-';
 const NOT_TO_CLIENT = new Set([
   ...HOP_BY_HOP,
   ...['set-cookie', 'set-cookie2', 'x-request-id', 'request-id'],
-  ...['alt-svc', 'strict-transport-security'], // said of the upstream's host, not of ours
+  // Said of the upstream's host, not of ours.
+  ...['alt-svc', 'strict-transport-security', 'nel', 'report-to', 'reporting-endpoints', 'clear-site-data'],
 ]);
 
 /**

@@ -5,8 +5,9 @@ import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
+import { eventually } from '../support/eventually.js';
 import { inParallel } from '../support/parallel.js';
-import { call, mintKey, open, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
+import { call, fillPool, mintKey, open, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
 import { answerWith, answerWithEvents, startRawUpstream } from '../support/raw-upstream.js';
 import type { RawUpstream } from '../support/raw-upstream.js';
 
@@ -123,6 +124,12 @@ describe('to the upstream', () => {
     }
   });
 
+  it('comes no TRACE, whose answer would show the key', async () => {
+    const { status, text } = await call(app, key, { method: 'TRACE' });
+    expect([status, JSON.parse(text).error.code]).toEqual([405, 'method_not_allowed']);
+    expect(upstream.requests).toEqual([]);
+  });
+
   it('come headers but those that belong to the connection, to proxies, or to us', async () => {
     await call(app, key, {
       body: '{}',
@@ -197,6 +204,7 @@ describe('to the client', () => {
       headers:
         'Set-Cookie: a=b\r\nX-RateLimit-Remaining: 1\r\nX-Request-Id: theirs\r\nRequest-Id: theirs\r\n' +
         'Connection: keep-alive\r\nConnection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=60\r\nProxy-Authenticate: x\r\n' +
+        'NEL: {}\r\nReport-To: {}\r\nReporting-Endpoints: a="/"\r\nClear-Site-Data: "*"\r\n' +
         'X-Twice: 1\r\nX-Twice: 2\r\nDate: Sat, 21 Nov 2026 00:00:00 GMT\r\n',
     });
     const { headers } = await call(app, key, { body: '{}', headers: { 'x-request-id': 'mine-1' } });
@@ -281,4 +289,32 @@ it('has nothing to offer for an empty pool', async () => {
     'false',
     'no_upstream',
   ]);
+});
+
+describe('a request that comes back', () => {
+  it('ends after three rounds, however many ways there are', async () => {
+    const person = await personalOwner(app);
+    const own = await mintKey(person);
+    const other = await startRawUpstream(answerWith(ANSWER));
+    await fillPool(person, ...[app.url, `${app.url}/v1`, other.url].map((url) => ({ url, apiKey: own })));
+    const headers = { 'x-request-id': 'goes-round' };
+    const { status, text } = await call(app, own, { body: '{}', headers });
+    expect([status, JSON.parse(text).error.code]).toEqual([400, 'loop_detected']);
+    expect(other.requests).toEqual([]);
+    const rounds = await eventually(async () => {
+      const { body } = await person.admin.get(`${person.base}/usage/requests`).expect(200);
+      expect(body.requests).toHaveLength(4);
+      return body.requests as { outcome: string }[];
+    });
+    expect(rounds.every(({ outcome }) => outcome === 'client_error')).toBe(true);
+    await other.close();
+  });
+
+  it('is marked where it goes to another of our kind, and nowhere else', async () => {
+    const kin = await ownerWith(app, { url: upstream.url, apiKey: await mintKey(owner) });
+    await call(app, kin.key, { body: '{}' });
+    expect(lastRequest().headers['cdn-loop']).toBe('mintkeep');
+    await call(app, key, { body: '{}' });
+    expect(lastRequest().headers).not.toHaveProperty('cdn-loop');
+  });
 });
