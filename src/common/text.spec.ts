@@ -1,4 +1,13 @@
-import { codePoints, emailKey, isAddress, isStorableText, storableText, trimUnicode } from './text.js';
+import fc from 'fast-check';
+import {
+  codePoints,
+  emailKey,
+  isAddress,
+  isDecodable,
+  isStorableText,
+  storableText,
+  trimUnicode,
+} from './text.js';
 
 it.each([
   ['', ''],
@@ -50,3 +59,29 @@ it.each([
   ['\ud800@example.com', false],
   ['a\0@example.com', false],
 ])('%j is an address: %j', (text, expected) => expect(isAddress(text)).toBe(expected));
+
+it('tells what can be decoded as decodeURIComponent does', () => {
+  const decodes = (text: string) => {
+    try {
+      return decodeURIComponent(text) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  const byte = fc.nat(255).map((value) => `%${value.toString(16).padStart(2, '0')}`);
+  const borders = fc.constantFrom(
+    ...'7f 80 8f 90 9f a0 bf c0 c1 c2 df e0 ed ee ef f0 f3 f4 f5 ff'.split(' ').map((hex) => `%${hex}`),
+  );
+  const encoded = fc
+    .string({ unit: 'binary' })
+    .filter((text) => text.isWellFormed())
+    .map(encodeURIComponent);
+  const pieces = fc.array(fc.oneof(byte, borders, encoded, fc.constantFrom('%', 'a', '%C3%A4', '%4')));
+  fc.assert(
+    fc.property(pieces, (all) => {
+      const text = all.join('');
+      expect(isDecodable(text)).toBe(decodes(text));
+    }),
+    { numRuns: 5_000 },
+  );
+});

@@ -59,12 +59,20 @@ export function detached(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Whether every percent sign in it begins an encoded character. */
+/** A character of UTF-8 (RFC 3629, section 4), encoded. */
+const ENCODED_CHARACTER = new RegExp(
+  [
+    '%[0-7][0-9a-f]',
+    '%(?:c[2-9a-f]|d[0-9a-f])TAIL',
+    '%(?:e0%[ab][0-9a-f]|e[1-9abcef]TAIL|ed%[89][0-9a-f])TAIL',
+    '%(?:f0%[9ab][0-9a-f]|f[1-3]TAIL|f4%8[0-9a-f])TAILTAIL',
+  ]
+    .join('|')
+    .replaceAll('TAIL', '%[89ab][0-9a-f]'),
+  'gi',
+);
+
+/** Whether every percent sign in it begins an encoded character. To try and fail takes ten times as long. */
 export function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return !text.replace(ENCODED_CHARACTER, '').includes('%');
 }
