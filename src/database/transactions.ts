@@ -6,7 +6,8 @@ import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { lockNotAvailable } from './constraints.js';
 
-const LOCK_WAIT_MS = 50;
+/** Shorter than PostgreSQL takes to look for a deadlock: who waits so has let go before it is one. */
+const LOCK_WAIT_MS = { atFirst: 50, later: 500 };
 const YIELD_MS = 200;
 /** Twice the time after which a call to object storage has failed. */
 const YIELDING_FOR_MS = 10_000;
@@ -40,19 +41,22 @@ export class Transactions {
   /**
    * {@link run} for work that may meet rows which others hold while they wait for object storage. To wait with locks
    * and a connection of one's own would make others wait with theirs, until there are none left: so all is let go
-   * again and again, until a time in which those others must have given up.
+   * again and again, for twice the time in which those others must have given up. Longer waits then find a moment
+   * between them.
+   * @throws QueryFailedError `lock_not_available` when there was none
    */
   async runYielding<T>(work: (transaction: EntityManager) => Promise<T>): Promise<T> {
-    const patienceEndsAt = performance.now() + YIELDING_FOR_MS;
+    const beganAt = performance.now();
     for (;;) {
-      const isLast = performance.now() > patienceEndsAt;
+      const elapsedMs = performance.now() - beganAt;
+      const waitMs = elapsedMs < YIELDING_FOR_MS ? LOCK_WAIT_MS.atFirst : LOCK_WAIT_MS.later;
       try {
         return await this.run(async (transaction) => {
-          if (!isLast) await transaction.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+          await transaction.query(`SET LOCAL lock_timeout = ${waitMs}`);
           return work(transaction);
         });
       } catch (error) {
-        if (isLast || !lockNotAvailable(error)) throw error;
+        if (elapsedMs > 2 * YIELDING_FOR_MS || !lockNotAvailable(error)) throw error;
       }
       await pause(YIELD_MS * (0.5 + Math.random()));
     }

@@ -124,11 +124,12 @@ export class DocumentsService implements OnModuleInit {
   }
 
   /** @throws NotFound @throws SlugTaken @throws PreconditionFailed */
-  update(
+  async update(
     scope: OwnerScope,
     target: DocumentTarget,
     changes: UpdateDocumentDto,
   ): Promise<DocumentWithContent> {
+    await this.get(scope, target.projectId, target.id); // whose document it is not does not get to its lock
     return this.updater.update(scope, target, changes);
   }
 
@@ -158,11 +159,14 @@ export class DocumentsService implements OnModuleInit {
     await crashPoint('delete:noted');
   }
 
-  /** Row in, reservation out, in one transaction. What fails here leaves a body that nobody will miss. */
+  /**
+   * Row in, reservation out, in one transaction. What fails here leaves a body that nobody will miss. An update that
+   * waits for object storage may have the slug for now.
+   */
   private async insert(document: Document): Promise<void> {
     const key = bodyKey(document.id);
     try {
-      await this.documents.manager.transaction(async (transaction) => {
+      await this.transactions.runYielding(async (transaction) => {
         await transaction.insert(Document, document);
         await this.deletions.keep(key, transaction);
         await crashPoint('create:inserted');

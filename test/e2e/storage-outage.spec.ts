@@ -2,6 +2,7 @@ import { ObjectStore } from '../../src/storage/object-store.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { Caretaker } from '../support/caretaker.js';
+import { connect } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
@@ -262,10 +263,11 @@ describe('an object storage that hangs for one document', () => {
   /** A document whose update hangs until its deadline. */
   async function hanging(
     updates: number,
+    changes: object = change(),
   ): Promise<{ document: Document; over: () => boolean; all: Promise<unknown> }> {
     const document = await createDocument();
     proxy.onRequest = (_, key) => (key === `documents/${document.id}` ? 'hang' : 'pass');
-    const all = inParallel(updates, () => admin.put(urlOf(document)).send(change()));
+    const all = inParallel(updates, () => admin.put(urlOf(document)).send(changes));
     let isOver = false;
     const first = Promise.race([all, eventually(() => expect(proxy.waiting()).toBe(1))]);
     all.then(
@@ -283,6 +285,34 @@ describe('an object storage that hangs for one document', () => {
     expect(over()).toBe(false);
     await all;
     await proxy.recover();
+  });
+
+  it('does not use up the connections when others want the slug that it is to get', async () => {
+    const { over, all } = await hanging(1, { slug: 'wanted', content: 'x' });
+    const creations = inParallel(25, () => admin.post(documentsUrl).send({ title: 'x', slug: 'wanted' }));
+    const other = (await personalOwner(app)).admin;
+    for (let i = 0; i < 40; i++) await other.get('/me/projects').expect(200);
+    expect(over()).toBe(false);
+    await all;
+    expect(tally((await creations).map(({ status }) => status))).toEqual({ 201: 1, 409: 24 });
+    await proxy.recover();
+    await caretaker.sweepAll();
+    await caretaker.expectNothingLeftBehind();
+  });
+
+  it('is not held up by those whose document it is not', async () => {
+    const document = await createDocument();
+    const stranger = await personalOwner(app);
+    const { body: project } = await stranger.admin.post('/me/projects').send({ name: 'Own' }).expect(201);
+    const holder = await connect(app.database);
+    await holder.query('SELECT pg_advisory_lock($1::bigint)', [document.id]);
+    try {
+      const url = `/me/projects/${project.id}/documents/${document.id}`;
+      await stranger.admin.put(url).send(change()).expect(404);
+      await stranger.admin.put(url).send({ title: 'x' }).expect(404);
+    } finally {
+      await holder.end();
+    }
   });
 
   it('does not use up the connections when its project is deleted and changed meanwhile', async () => {
