@@ -34,7 +34,9 @@ export class AuditTrail {
   async record(entry: AuditEntry, transaction: EntityManager): Promise<void> {
     const { organizationId, actor, action, target, details = {} } = entry;
     const by = { actorUserId: actor?.id ?? null, actorEmail: actor?.email ?? null };
-    await transaction.insert(AuditEvent, { organizationId, action, target, details, ...by });
+    // Not when the transaction began: it may have waited for the one before.
+    const at = () => 'clock_timestamp()';
+    await transaction.insert(AuditEvent, { organizationId, at, action, target, details, ...by });
   }
 
   /** Newest first. */
