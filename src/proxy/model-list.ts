@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { HttpResponse } from '../common/http-exchange.js';
 import { Attempt } from './attempt.js';
@@ -14,6 +15,9 @@ import type { Finish } from './usage-of.js';
 
 const TIMEOUT_MS = 3_000;
 const ANSWER_LIMIT_BYTES = 4_194_304;
+/** Of all lists of one request, and of all requests at a time: pools may be of any size. */
+const REQUEST_LIMIT_BYTES = 8_388_608;
+const REPLICA_LIMIT_BYTES = 33_554_432;
 const ANTHROPIC_VERSION = '2023-06-01';
 /** The greatest page that Anthropic has. */
 const ANTHROPIC_PAGE = 'limit=1000';
@@ -27,11 +31,14 @@ export function isModelList({ method, path }: ProxiedRequest): boolean {
 /** The models of a pool: the lists of all its upstreams, one after the other, each id once. */
 @Injectable()
 export class ModelList {
+  private readonly held = { bytes: 0 };
+
   constructor(private readonly connections: UpstreamConnections) {}
 
   answer(request: ProxiedRequest, response: HttpResponse, targets: readonly Target[], finish: Finish): void {
     const asksAnthropic = /^anthropic-version:/im.test(request.lines);
-    const questions = targets.map((target) => new Question(request, target, this.connections));
+    const allowance = new Allowance(this.held);
+    const questions = targets.map((target) => new Question(request, target, this.connections, allowance));
     const closed = () => {
       for (const question of questions) question.cancel();
       const attempts = attemptsOf(questions);
@@ -39,6 +46,7 @@ export class ModelList {
     };
     request.answering = { closed };
     void Promise.all(questions.map((question) => question.ask())).then((lists) => {
+      allowance.giveBack();
       if (response.destroyed) return;
       const attempts = attemptsOf(questions);
       const answered = lists.findIndex((list) => list !== undefined);
@@ -85,16 +93,52 @@ function send(response: HttpResponse, body: string, requestId: string): void {
   response.end(body);
 }
 
+/** What one request may hold of lists that are not merged yet. */
+class Allowance {
+  private bytes = 0;
+
+  /** @param held by all requests */
+  constructor(private readonly held: { bytes: number }) {}
+
+  /** @returns whether it may hold so much more */
+  take(bytes: number): boolean {
+    if (this.bytes + bytes > REQUEST_LIMIT_BYTES || this.held.bytes + bytes > REPLICA_LIMIT_BYTES)
+      return false;
+    this.bytes += bytes;
+    this.held.bytes += bytes;
+    return true;
+  }
+
+  giveBack(bytes = this.bytes): void {
+    this.held.bytes -= bytes;
+    this.bytes -= bytes;
+  }
+}
+
+let parsed = Promise.resolve<unknown>(undefined);
+
+/** One list in a turn of the event loop: others have theirs between two. */
+function parseInTurn(body: Buffer): Promise<ListedModel[] | undefined> {
+  const parsing = parsed.then(() => nextTurn()).then(() => modelsIn(body));
+  parsed = parsing;
+  return parsing;
+}
+
 /** What one upstream is asked. */
 class Question {
   readonly attempt: Attempt;
   /** An answer that breaks off is none. */
   readonly hasBegun = true;
-  private readonly chunks: Buffer[] = [];
+  private chunks: Buffer[] = [];
   private bytes = 0;
   private resolve: (models: ListedModel[] | undefined) => void;
 
-  constructor(request: ProxiedRequest, target: Target, connections: UpstreamConnections) {
+  constructor(
+    request: ProxiedRequest,
+    target: Target,
+    connections: UpstreamConnections,
+    private readonly allowance: Allowance,
+  ) {
     const anthropic = target.provider === 'anthropic';
     const at = anthropic ? { ...target, path: withPage(target.path) } : target;
     const lines = `accept: application/json\r\n${anthropic ? `anthropic-version: ${ANTHROPIC_VERSION}\r\n` : ''}`;
@@ -128,9 +172,10 @@ class Question {
   }
 
   data(chunk: Buffer): void {
-    this.chunks.push(Buffer.from(chunk));
+    const isTooMuch = this.bytes + chunk.length > ANSWER_LIMIT_BYTES;
+    if (isTooMuch || !this.allowance.take(chunk.length)) return this.giveUp();
     this.bytes += chunk.length;
-    if (this.bytes > ANSWER_LIMIT_BYTES) this.give(undefined);
+    this.chunks.push(Buffer.from(chunk));
   }
 
   settled(): void {
@@ -138,11 +183,20 @@ class Question {
   }
 
   end(): void {
-    this.give(this.attempt.status === 200 ? modelsIn(Buffer.concat(this.chunks)) : undefined);
+    if (this.attempt.status !== 200) this.give(undefined);
+    else void parseInTurn(Buffer.concat(this.chunks)).then((models) => this.give(models));
   }
 
   cut(): void {
     this.give(undefined);
+  }
+
+  /** What it holds makes room for others. */
+  private giveUp(): void {
+    this.give(undefined);
+    this.allowance.giveBack(this.bytes);
+    this.bytes = 0;
+    this.chunks = [];
   }
 
   /** @param error why there are none, where the upstream has not said anything yet */

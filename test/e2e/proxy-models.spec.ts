@@ -1,6 +1,7 @@
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { inParallel } from '../support/parallel.js';
 import { call, open, ownerWith } from '../support/proxy-client.js';
 import type { PoolEntry } from '../support/proxy-client.js';
 import { answerWith, startRawUpstream } from '../support/raw-upstream.js';
@@ -160,6 +161,17 @@ it('do not wait for upstreams that hang, before their answer or within', async (
   expect(hanging).toMatchObject({ status: null, error: 'timeout' });
   expect(hanging!.ms).toBeGreaterThanOrEqual(PATIENCE_MS - 5);
   expect(good).toMatchObject({ status: 200, error: null });
+});
+
+it('are those of the first upstreams where all together are too large, at a time and one after the other', async () => {
+  const large = (id: string) => list({ ...gpt(id), description: 'x'.repeat(3_900_000) });
+  const key = await keyFor(...['a', 'b', 'c', 'd'].map(large), list(gpt('small')));
+  const replies = await inParallel(3, () => modelsOf(key));
+  for (const { status, text } of [...replies, await modelsOf(key)]) {
+    expect(status).toBe(200);
+    const ids = (JSON.parse(text).data as { id: string }[]).map(({ id }) => id);
+    expect(ids.filter((id) => id !== 'small')).toHaveLength(2);
+  }
 });
 
 it('leave out entries that are no models', async () => {
