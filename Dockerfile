@@ -15,7 +15,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24.11.1-bookworm-slim
-ENV NODE_ENV=production DATA_DIR=/data
+# Threads for files and for the resolution of names, of which one may take ten seconds.
+ENV NODE_ENV=production DATA_DIR=/data UV_THREADPOOL_SIZE=16
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist

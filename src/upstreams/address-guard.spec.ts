@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { Settings } from '../config/settings.js';
-import { AddressGuard, AddressRefused, HostResolver } from './address-guard.js';
+import { AddressGuard, AddressRefused } from './address-guard.js';
+import { HostResolver } from './host-resolver.js';
 
 /** Answers as told, and remembers what it was asked. */
 class FakeResolver extends HostResolver {

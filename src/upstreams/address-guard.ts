@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
@@ -6,21 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { kindOf } from './address-kind.js';
+import { HostResolver } from './host-resolver.js';
 
 /** How long a name may take to resolve when it is saved; one that takes longer counts as not resolving. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Names that never leave the machine, whatever a name server says (RFC 6761, 6.3). */
 const LOCALHOST = /(?:^|\.)localhost\.?$/i;
-
-/** The system's name resolution: name servers, `/etc/hosts` and all. */
-@Injectable()
-export class HostResolver {
-  /** @throws Error with `code` when the name does not resolve */
-  resolve(hostname: string): Promise<LookupAddress[]> {
-    return lookup(hostname, { all: true, verbatim: true });
-  }
-}
 
 /** An address that no upstream may have. The message is fit for people and names no address. */
 export class AddressRefused extends Error {

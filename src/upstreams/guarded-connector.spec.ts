@@ -3,7 +3,8 @@ import { Client } from 'undici';
 import type { Settings } from '../config/settings.js';
 import { startTlsUpstream, startUpstream, TLS_CERTIFICATE } from '../../test/support/fake-upstream.js';
 import type { FakeUpstream } from '../../test/support/fake-upstream.js';
-import { AddressGuard, HostResolver } from './address-guard.js';
+import { AddressGuard } from './address-guard.js';
+import { HostResolver } from './host-resolver.js';
 import { guardedConnector } from './guarded-connector.js';
 
 const refused = { code: 'ERR_ADDRESS_REFUSED' };

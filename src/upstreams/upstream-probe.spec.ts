@@ -2,7 +2,8 @@ import type { RequestListener } from 'node:http';
 import type { Settings } from '../config/settings.js';
 import { startTlsUpstream, startUpstream } from '../../test/support/fake-upstream.js';
 import type { FakeUpstream } from '../../test/support/fake-upstream.js';
-import { AddressGuard, HostResolver } from './address-guard.js';
+import { AddressGuard } from './address-guard.js';
+import { HostResolver } from './host-resolver.js';
 import { UpstreamProbe } from './upstream-probe.js';
 
 const API_KEY = 'sk-secret-of-the-test';

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
-import { AddressGuard, HostResolver } from './address-guard.js';
+import { AddressGuard } from './address-guard.js';
+import { HostResolver } from './host-resolver.js';
 import { UpstreamKeys } from './upstream-keys.js';
 import { UpstreamProbe } from './upstream-probe.js';
 import { Upstream } from './upstream.entity.js';

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { jest } from '@jest/globals';
 import pg from 'pg';
 import { Transactions } from '../../src/database/transactions.js';
-import { HostResolver } from '../../src/upstreams/address-guard.js';
+import { HostResolver } from '../../src/upstreams/host-resolver.js';
 import { UpstreamsChanged, UpstreamsService } from '../../src/upstreams/upstreams.service.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';

@@ -1,0 +1,64 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+
+const PROMPT_MS = 1_000;
+const REMEMBERED_NAMES = 10_000;
+
+/** libuv gives half of its threads to lookups (`UV_THREADPOOL_SIZE`, 4 of them): half of these stay free for known names. */
+const THREADS = Number(process.env.UV_THREADPOOL_SIZE) || 4;
+const UNKNOWN_AT_ONCE = Math.max(1, Math.floor(THREADS / 4));
+
+/**
+ * The system's name resolution: name servers, `/etc/hosts` and all. It has few threads, and no end before that of the
+ * name server's patience, ten seconds or more. So names that were not answered promptly the last time, or were never
+ * asked for, take turns: upstreams with a name that nobody answers for do not keep others from their connections.
+ */
+@Injectable()
+export class HostResolver {
+  private readonly prompt = new LRUCache<string, true>({ max: REMEMBERED_NAMES });
+  private readonly running = new Map<string, Promise<LookupAddress[]>>();
+  private readonly waiting: (() => void)[] = [];
+  private unknownRunning = 0;
+
+  /** @throws Error with `code` when the name does not resolve */
+  resolve(hostname: string): Promise<LookupAddress[]> {
+    let resolving = this.running.get(hostname);
+    if (!resolving) {
+      const isKnown = this.prompt.get(hostname) === true;
+      resolving = isKnown ? this.timed(hostname) : this.inTurn(hostname);
+      this.running.set(hostname, resolving);
+      const over = () => this.running.delete(hostname);
+      resolving.then(over, over);
+    }
+    return resolving;
+  }
+
+  /** What asks the system. */
+  protected look(hostname: string): Promise<LookupAddress[]> {
+    return lookup(hostname, { all: true, verbatim: true });
+  }
+
+  private async timed(hostname: string): Promise<LookupAddress[]> {
+    const beganAt = performance.now();
+    try {
+      return await this.look(hostname);
+    } finally {
+      if (performance.now() - beganAt < PROMPT_MS) this.prompt.set(hostname, true);
+      else this.prompt.delete(hostname);
+    }
+  }
+
+  private async inTurn(hostname: string): Promise<LookupAddress[]> {
+    if (this.unknownRunning >= UNKNOWN_AT_ONCE) await new Promise<void>((go) => this.waiting.push(go));
+    else this.unknownRunning++;
+    try {
+      return await this.timed(hostname);
+    } finally {
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.unknownRunning--;
+    }
+  }
+}
