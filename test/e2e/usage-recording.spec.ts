@@ -211,6 +211,29 @@ describe('a journal that cannot be written', () => {
     });
   });
 
+  it('and can be again when the process ends: what memory holds is in it', async () => {
+    await app.database.refuse();
+    await writeFile(journal(), 'not a folder');
+    await record(app, many(700));
+    await rm(journal());
+    await app.app.close();
+    expect(await journalBytes()).toBeGreaterThan(0);
+    await app.database.admit();
+    const next = await startApp({ DATA_DIR: app.dataDir }, app);
+    await written(app.database, 700);
+    await next.close();
+  }, 30_000);
+
+  it('and cannot when the process ends is told, with how much is lost', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    await app.database.refuse();
+    await writeFile(journal(), 'not a folder');
+    await record(app, many(3));
+    await app.app.close();
+    expect(error).toHaveBeenCalledWith({ lost: 3 }, expect.stringContaining('lost'));
+    error.mockRestore();
+  }, 30_000);
+
   it('because its folder is removed is made anew', async () => {
     await recordAll(app, many(3));
     await rm(journal(), { recursive: true });

@@ -22,6 +22,19 @@ export class MemoryBacklog implements RecordSource {
     return true;
   }
 
+  get records(): number {
+    return this.waiting.length;
+  }
+
+  /** Hands all to `write`, the oldest first; what that throws at stays. */
+  moveTo(write: (lines: string) => void): void {
+    while (this.waiting.length > 0) {
+      const lines = this.waiting.slice(0, BATCH_RECORDS);
+      write(`${joinLines(lines).toString('latin1')}\n`);
+      this.drop(lines);
+    }
+  }
+
   read(): Promise<Batch | undefined> {
     const lines = this.waiting.slice(0, BATCH_RECORDS);
     return Promise.resolve(lines.length > 0 ? this.toBatch(lines) : undefined);
@@ -33,10 +46,15 @@ export class MemoryBacklog implements RecordSource {
       records: lines.length,
       lines: () => lines,
       commit: () => {
-        this.waiting = this.waiting.slice(lines.length);
-        this.bytes -= lines.reduce((sum, { length }) => sum + length, 0);
+        if (this.waiting[0] === lines[0]) this.drop(lines); // they may have been moved meanwhile
         return Promise.resolve();
       },
     };
+  }
+
+  /** @param lines that are the first ones */
+  private drop(lines: readonly Buffer[]): void {
+    this.waiting = this.waiting.slice(lines.length);
+    this.bytes -= lines.reduce((sum, { length }) => sum + length, 0);
   }
 }

@@ -93,6 +93,7 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
       this.beatAt = Date.now();
       for (const journal of this.others) this.look(journal);
       for (const folder of JournalFolder.abandoned(this.root)) this.takeOver(folder);
+      this.writeDown();
     } catch (error) {
       this.warn(error, 'the journal of usage cannot be looked after');
     }
@@ -100,6 +101,9 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
 
   /** Ends it, when nothing is appended any more. What is not in the database is left to the next start. */
   async close(): Promise<void> {
+    this.writeDown();
+    const lost = this.backlog.records;
+    if (lost > 0) this.logger.error({ lost }, 'no room for records of usage: some are lost');
     this.giveUp();
     for (const journal of this.others) {
       const rest = await journal.read(); // also lets go of what has been read to its end
@@ -114,6 +118,17 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
     const journals = [...(this.current ? [this.current] : []), ...this.others];
     const bytes = await Promise.all(journals.map((journal) => journal.waiting()));
     return bytes.reduce((sum, each) => sum + each, this.backlog.size);
+  }
+
+  /** What had to be kept in memory, if it can be written by now: otherwise it would end with the process. */
+  private writeDown(): void {
+    if (this.backlog.records === 0) return;
+    try {
+      this.current ??= this.create(Date.now());
+      this.backlog.moveTo((lines) => this.current!.append(lines));
+    } catch {
+      this.giveUp(); // which was told when it began
+    }
   }
 
   private create(now: number): Journal {
