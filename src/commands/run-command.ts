@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DataSource } from 'typeorm';
 import { parseSettings } from '../config/parse-settings.js';
+import type { Settings } from '../config/settings.js';
+import { dataSourceOptions } from '../database/data-source.js';
+import { connected } from '../database/database.module.js';
 import { startEmbeddedPostgres } from '../database/embedded/embedded-postgres.js';
+import { hasSchema } from '../database/migrate.js';
 import { DONE } from './command.js';
 import type { Command, CommandContext } from './command.js';
 import { migrateCommand } from './migrate.command.js';
@@ -30,20 +35,47 @@ export async function runCommand(
   if (!command) throw new Error(`${name === '' ? 'no command' : `unknown command ${name}`}\n\n${usage()}`);
   const flags = readFlags(command, rest);
   const settings = parseSettings(variables);
-  const { databaseUrl, dataDir } = settings;
-  if (databaseUrl === undefined && command !== migrateCommand) assertHasDatabase(dataDir);
-  const embedded = databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir }) : undefined;
+  const mayMake = command === migrateCommand;
+  const { databaseUrl, stop } = await openDatabase(settings, mayMake);
   try {
-    return await command.run({ settings, databaseUrl: databaseUrl ?? embedded!.url, flags, print });
+    if (!mayMake) await assertHasSchema(databaseUrl, settings);
+    return await command.run({ settings, databaseUrl, flags, print });
   } finally {
-    await embedded?.stop();
+    await stop();
   }
+}
+
+interface OpenDatabase {
+  readonly databaseUrl: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the embedded one where no other is set; makes it only if told so. */
+async function openDatabase({ databaseUrl, dataDir }: Settings, mayMake: boolean): Promise<OpenDatabase> {
+  if (databaseUrl !== undefined) return { databaseUrl, stop: () => Promise.resolve() };
+  if (!mayMake) assertHasDatabase(dataDir);
+  const embedded = await startEmbeddedPostgres({ dataDir });
+  return { databaseUrl: embedded.url, stop: () => embedded.stop() };
 }
 
 /** To look at a database that was just made, because of a folder that is not the one, would find nothing wrong. */
 function assertHasDatabase(dataDir: string): void {
   if (existsSync(join(dataDir, 'postgres'))) return;
   throw new Error(`there is no database in ${dataDir}, which DATA_DIR names`);
+}
+
+/** Of a database that has nothing of ours, all that is stored would be superfluous. */
+async function assertHasSchema(url: string, { databaseUrl }: Settings): Promise<void> {
+  const dataSource = await connected(new DataSource(dataSourceOptions(url)));
+  try {
+    if (await hasSchema(dataSource)) return;
+  } finally {
+    await dataSource.destroy();
+  }
+  const setting = databaseUrl === undefined ? 'DATA_DIR' : 'DATABASE_URL';
+  throw new Error(
+    `the database that ${setting} names has no tables of mintkeep; if it is to have them, run migrate first`,
+  );
 }
 
 function readFlags({ name, flags = {} }: Command, given: readonly string[]): Set<string> {

@@ -3,6 +3,7 @@ import { DocumentCheck } from '../documents/document-check.js';
 import { DocumentsModule } from '../documents/documents.module.js';
 import { ObjectCheck } from '../documents/object-check.js';
 import type { Finding } from '../documents/storage-finding.js';
+import { assertStoreExists } from '../storage/storage.module.js';
 import { withModules } from './application.js';
 import { DONE, FOUND_SOMETHING } from './command.js';
 import type { Command } from './command.js';
@@ -31,6 +32,7 @@ export const verifyStorageCommand: Command = {
   },
   async run(context) {
     const repair = context.flags.has('repair');
+    await assertStoreExists(context.settings);
     return withModules(context, [DocumentsModule], async (app) => {
       const verification = new Verification(context.print, repair);
       await verification.run(app);
@@ -57,10 +59,11 @@ class Verification {
   }
 
   async run(app: INestApplicationContext): Promise<void> {
-    const documents = app.get(DocumentCheck);
+    const [documents, objects] = [app.get(DocumentCheck), app.get(ObjectCheck)];
     const count = await documents.count();
     this.documents = await this.go('documents', count, documents);
-    this.objects = await this.go('objects', count, app.get(ObjectCheck));
+    if (this.repair) await assertOneSystem(this.documents - this.wrong, objects);
+    this.objects = await this.go('objects', count, objects);
   }
 
   summarize(): void {
@@ -95,4 +98,18 @@ class Verification {
     else if (problem !== 'unfinished') this.wrong++; // nothing is lost, and nobody needs to do anything
     this.print(`${subject}: ${(repaired ? REPAIRED[problem] : undefined) ?? MEANING[problem]}`);
   }
+}
+
+/**
+ * What a restored backup has too much of is little. Where it is most, the database may be that of another system,
+ * even an empty one: then it is not for a mistyped setting to decide that it is deleted.
+ * @param whole how many documents have their bodies
+ */
+async function assertOneSystem(whole: number, objects: ObjectCheck): Promise<void> {
+  if (!(await objects.hasMoreStraysThan(whole))) return;
+  throw new Error(
+    `nothing is deleted: ${whole} documents have their bodies, and more bodies than that have no document. ` +
+      'Do DATABASE_URL and MINIO_BUCKET or DATA_DIR belong together? ' +
+      'If they do, delete yourself what verify-storage names without --repair',
+  );
 }

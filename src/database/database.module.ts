@@ -54,7 +54,8 @@ async function bringUpToDate(url: string): Promise<void> {
   }
 }
 
-async function connected(dataSource: DataSource): Promise<DataSource> {
+/** @throws Error that names the setting */
+export async function connected(dataSource: DataSource): Promise<DataSource> {
   try {
     return await dataSource.initialize();
   } catch (error) {

@@ -22,3 +22,11 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
     await connection.release();
   }
 }
+
+/** Whether the database is one of ours, even if an older one: {@link migrate} would make any other into one. */
+export async function hasSchema(dataSource: DataSource): Promise<boolean> {
+  const [row] = await dataSource.query<{ found: boolean }[]>(
+    `SELECT to_regclass('object_deletions') IS NOT NULL AS found`,
+  );
+  return row!.found;
+}

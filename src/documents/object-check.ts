@@ -31,12 +31,28 @@ export class ObjectCheck {
    * @throws StorageUnavailable
    */
   async run(observer: CheckObserver, repair: boolean): Promise<void> {
+    for await (const keys of this.batches()) await this.checkAll(keys, observer, repair);
+  }
+
+  /** Whether there are more stray bodies than this. @throws StorageUnavailable */
+  async hasMoreStraysThan(count: number): Promise<boolean> {
+    let strays = 0;
+    for await (const keys of this.batches()) {
+      for (const key of await this.findUnclaimed(keys)) {
+        const finding = await patiently(() => this.check(key, false));
+        if (finding?.problem === 'stray' && ++strays > count) return true;
+      }
+    }
+    return false;
+  }
+
+  private async *batches(): AsyncGenerator<string[]> {
     const keys: string[] = [];
     for await (const key of this.store.list(BODY_PREFIX)) {
       keys.push(key);
-      if (keys.length === BATCH) await this.checkAll(keys.splice(0), observer, repair);
+      if (keys.length === BATCH) yield keys.splice(0);
     }
-    await this.checkAll(keys, observer, repair);
+    yield keys;
   }
 
   private async checkAll(keys: string[], observer: CheckObserver, repair: boolean): Promise<void> {

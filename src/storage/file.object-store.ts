@@ -98,7 +98,9 @@ export class FileObjectStore extends ObjectStore {
    * @throws Error when {@link prepare} never ran on what is at the root now
    */
   private async assertPrepared(): Promise<void> {
-    await assertFolder(join(this.root, TEMPORARY_FOLDER));
+    const stat = await unlessAbsent(lstat(join(this.root, TEMPORARY_FOLDER)));
+    if (!stat?.isDirectory())
+      throw new Error(`${this.root} is not a folder of objects: it has no folder ${TEMPORARY_FOLDER}`);
   }
 
   /** The folder that the key's file is in; undefined when it does not exist. @throws Error when a link leads there */

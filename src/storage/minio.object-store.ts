@@ -58,7 +58,7 @@ export class MinioObjectStore extends ObjectStore {
   }
 
   protected override async checkStore(signal: AbortSignal): Promise<void> {
-    if (!(await this.bucketExists(signal))) throw new Error('the bucket does not exist');
+    if (!(await this.bucketExists(signal))) throw new Error(`the bucket ${this.bucket} does not exist`);
   }
 
   protected override async prepareStore(signal: AbortSignal): Promise<void> {

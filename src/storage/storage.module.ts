@@ -24,10 +24,10 @@ const RETRY_INTERVAL_MS = 500;
     {
       provide: ObjectStore,
       inject: [Settings, Metrics],
-      useFactory: async ({ minio, dataDir }: Settings, metrics: Metrics): Promise<ObjectStore> => {
-        const store = minio ? new MinioObjectStore(minio) : new FileObjectStore(join(dataDir, 'objects'));
+      useFactory: async (settings: Settings, metrics: Metrics): Promise<ObjectStore> => {
+        const { store, setting } = chooseStore(settings);
         store.observe((...call) => metrics.dependencies.storageCalled(...call));
-        await prepare(store, minio ? 'MINIO_ENDPOINT' : 'DATA_DIR');
+        await prepare(store, setting);
         return store;
       },
     },
@@ -50,6 +50,26 @@ const RETRY_INTERVAL_MS = 500;
   exports: [ObjectStore, StorageGate, DeletionQueue],
 })
 export class StorageModule {}
+
+/**
+ * For whoever is not to be given an empty store, which this module makes where there is none.
+ * @throws Error that names the setting
+ */
+export async function assertStoreExists(settings: Settings): Promise<void> {
+  const { store, setting } = chooseStore(settings);
+  try {
+    await store.check();
+  } catch (error) {
+    throw new Error(setting, { cause: error });
+  }
+}
+
+/** The store, and the setting that says where it is. */
+function chooseStore({ minio, dataDir }: Settings): { store: ObjectStore; setting: string } {
+  return minio
+    ? { store: new MinioObjectStore(minio), setting: 'MINIO_ENDPOINT' }
+    : { store: new FileObjectStore(join(dataDir, 'objects')), setting: 'DATA_DIR' };
+}
 
 /** @param setting that says where the store is */
 async function prepare(store: ObjectStore, setting: string): Promise<void> {

@@ -25,7 +25,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'device-auth': ['jobs', 'keys', 'organizations', 'auth', 'database'],
   openapi: ['proxy', 'organizations', 'auth'],
   proxy: ['metrics', 'keys', 'upstreams', 'usage', 'database'],
-  commands: ['documents', 'upstreams', 'jobs', 'metrics', 'database'],
+  commands: ['documents', 'storage', 'upstreams', 'jobs', 'metrics', 'database'],
 };
 /** `common` knows nothing of the rest; `config` makes what it knows available, and so may import it. */
 const FOR_ALL = ['common', 'config'];

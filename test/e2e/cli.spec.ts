@@ -59,6 +59,7 @@ it('rotates the encryption: a new key first, then all under it, then without the
 }, 60_000);
 
 it('ends with 0 when all is well, 1 when something is found and 2 when it could not be done', async () => {
+  await mkdir(join(dataDir, 'objects/.tmp'), { recursive: true });
   const verified = await cli(['verify-storage'], {}, dataDir);
   expect(verified).toEqual({
     stdout: '0 documents and 0 objects checked\n0 wrong, 0 repaired\n',
@@ -105,6 +106,22 @@ describe('the command line', () => {
     const lacking = runHere(['verify-storage'], { DATABASE_URL: '' });
     await expect(lacking).rejects.toThrow(`there is no database in ${dataDir}, which DATA_DIR names`);
   });
+
+  it.each(['verify-storage', 'encryption:rotate'])(
+    'does not make a database into ours for %s',
+    async (name) => {
+      const empty = await createDatabase({ empty: true });
+      try {
+        const lacking = runHere([name], { DATABASE_URL: empty.url });
+        await expect(lacking).rejects.toThrow(
+          'the database that DATABASE_URL names has no tables of mintkeep',
+        );
+        expect(await empty.query(`SELECT * FROM pg_tables WHERE schemaname = 'public'`)).toEqual([]);
+      } finally {
+        await empty.drop();
+      }
+    },
+  );
 
   it.each([[['--help']], [['-h']], [['help']], [['verify-storage', '--help']]])(
     'tells of all commands with %j',

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runCommand } from '../../src/commands/run-command.js';
+import { messagesOf } from '../../src/common/messages-of.js';
 import { ObjectCheck } from '../../src/documents/object-check.js';
 import { ObjectStore } from '../../src/storage/object-store.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
 import { inParallel } from '../support/parallel.js';
 import { startS3 } from '../support/s3.js';
 import { Writer } from '../support/writer.js';
@@ -128,6 +134,41 @@ describe.each([
     expect(await verify()).toEqual(clean(2));
   });
 
+  it('deletes nothing where most bodies have no document: the database may be the wrong one', async () => {
+    for (const slug of ['first', 'second', 'third']) await create(slug);
+    const other = await createDatabase();
+    try {
+      const repair = () => verify(['--repair'], { DATABASE_URL: other.url });
+      await expect(repair()).rejects.toThrow(
+        'nothing is deleted: 0 documents have their bodies, and more bodies than that have no document',
+      );
+      expect((await verify([], { DATABASE_URL: other.url })).lines.at(-1)).toBe('3 wrong, 0 repaired');
+      await copyDocument(app.database, other);
+      await expect(repair()).rejects.toThrow('nothing is deleted: 1 documents have their bodies');
+    } finally {
+      await other.drop();
+    }
+    expect(await verify(['--repair'])).toEqual(clean(3));
+  });
+
+  it('makes no bucket and no folder, and does not take one that is not there for an empty one', async () => {
+    await create('first');
+    const elsewhere = await mkdtemp(join(tmpdir(), 'mintkeep-elsewhere-'));
+    try {
+      const [variables, reason] =
+        kind === 'S3'
+          ? [{ MINIO_BUCKET: 'elsewhere' }, 'the bucket elsewhere does not exist']
+          : [{ DATA_DIR: elsewhere }, `${elsewhere}/objects is not a folder of objects`];
+      for (const args of [[], ['--repair']]) {
+        const failure: unknown = await verify(args, variables).catch((error: unknown) => error);
+        expect(messagesOf(failure)).toContain(reason);
+      }
+      expect(await readdir(elsewhere)).toEqual([]);
+    } finally {
+      await rm(elsewhere, { recursive: true });
+    }
+  });
+
   it('takes an announced update that stored its body for what it is, and finishes it', async () => {
     const id = await create('old');
     await app.database.query(
@@ -213,3 +254,14 @@ describe.each([
     expect((await verify()).lines[0]).toContain(`document ${id + many}: its body is missing`);
   }, 60_000);
 });
+
+/** The first one, with all that it needs. */
+async function copyDocument(from: TestDatabase, to: TestDatabase): Promise<void> {
+  const tables = ['users', 'organizations', 'projects', 'documents'];
+  for (const table of tables) {
+    const [row] = await from.query(`SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY id LIMIT 1`);
+    await to.query(`INSERT INTO ${table} SELECT * FROM jsonb_populate_record(NULL::${table}, $1)`, [
+      row!.row,
+    ]);
+  }
+}
