@@ -8,10 +8,11 @@ const LOCKS_OF_JOBS = 7_461;
 /** Timers of replicas drift: a turn that comes this much of its period early is on time. */
 const ON_TIME = 0.9;
 
+/** Due is also what was begun in the future: the clock was put back since, perhaps by years. */
 const TAKE_TURN = `
   INSERT INTO jobs AS j (name, begun_at) VALUES ($1, clock_timestamp())
   ON CONFLICT (name) DO UPDATE SET begun_at = excluded.begun_at
-    WHERE j.begun_at <= excluded.begun_at - make_interval(secs => $2)
+    WHERE j.begun_at <= excluded.begun_at - make_interval(secs => $2) OR j.begun_at > excluded.begun_at
   RETURNING name`;
 
 /**

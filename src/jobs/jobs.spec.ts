@@ -49,6 +49,15 @@ it('is done by one replica, once in its period, however often it comes up', asyn
   expect(done).toBe(2);
 });
 
+it('is due when the clock of the database was put back', async () => {
+  let done = 0;
+  const name = addToAll(() => ++done);
+  await runOnAll(name);
+  await letPass(name, -86_400);
+  await inParallel(10, () => runOnAll(name));
+  expect(done).toBe(2);
+});
+
 it('is not begun by another replica while it goes on, even beyond its period', async () => {
   let running = 0;
   let most = 0;
