@@ -19,12 +19,14 @@ const LINE_END = Buffer.from('\n');
 export class UsageBatches {
   private readonly logger = new Logger(UsageBatches.name);
   private readonly rejectedPath: string;
+  private readonly retentionMonths: number | null;
 
   constructor(
     private readonly queries: PreparedQueries,
     private readonly partitions: UsagePartitions,
-    { dataDir }: Settings,
+    { dataDir, usageRetentionMonths }: Settings,
   ) {
+    this.retentionMonths = usageRetentionMonths ?? null;
     this.rejectedPath = join(dataDir, 'usage-journal', 'rejected.tsv');
   }
 
@@ -74,10 +76,9 @@ export class UsageBatches {
   }
 
   private async insertOnce(records: Buffer): Promise<void> {
-    const keptFrom = this.partitions.keptFrom()?.toISOString() ?? '-infinity';
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.queries.rows(WRITE_RECORDS, [records, keptFrom]);
+        await this.queries.rows(WRITE_RECORDS, [records, this.retentionMonths]);
         return;
       } catch (error) {
         if (!lostRace(error) || attempt === RACES) throw error;

@@ -13,10 +13,15 @@ const LOCK_TIMEOUT = '5s';
 const MONTHS_AHEAD = 2;
 const PARTITION = /^usage_records_(\d{4})_(\d\d)$/;
 
+/** In SQL, the time from which records are kept for so many months; null for null, which is all of them. */
+export const retainedFrom = (months: string): string =>
+  `date_trunc('month', now()) - make_interval(months => ${months}::integer)`;
+
 /**
  * The table of records has a partition for every month (UTC). This month's and the next two are made at the start
  * and by a job; one for an older record, which a journal has kept, when it comes. Those whose months are past
- * `USAGE_RETENTION_MONTHS` are dropped. Roll-ups stay: they are small.
+ * `USAGE_RETENTION_MONTHS` are dropped. Roll-ups stay: they are small. What month it is the database says: a replica
+ * whose clock is ahead would drop all of them.
  */
 @Injectable()
 export class UsagePartitions implements OnModuleInit {
@@ -31,11 +36,11 @@ export class UsagePartitions implements OnModuleInit {
   }
 
   async onModuleInit(): Promise<void> {
-    await this.createAhead(new Date());
+    await this.createAhead(await this.now());
   }
 
   async run(): Promise<void> {
-    await this.createAhead(new Date());
+    await this.createAhead(await this.now());
     for (const partition of await this.dropExpired()) this.logger.log({ partition }, 'dropped old usage');
   }
 
@@ -46,7 +51,7 @@ export class UsagePartitions implements OnModuleInit {
 
   /** The partitions of these times, where they are missing and the time is not past its retention. */
   async create(times: readonly Date[]): Promise<void> {
-    const keptFrom = this.keptFrom() ?? -Infinity;
+    const keptFrom = (await this.keptFrom()) ?? -Infinity;
     const kept = times.filter((time) => time >= keptFrom);
     const months = new Map(kept.map((time) => [nameOf(startOfMonth(time)), startOfMonth(time)]));
     await this.alone(async (transaction) => {
@@ -66,15 +71,9 @@ export class UsagePartitions implements OnModuleInit {
     });
   }
 
-  /** The time from which records are kept; undefined: all of them. */
-  keptFrom(now = new Date()): Date | undefined {
-    const { usageRetentionMonths: months } = this.settings;
-    return months === undefined ? undefined : addMonths(startOfMonth(now), -months);
-  }
-
   /** Returns the names of the partitions that it has dropped. */
   async dropExpired(): Promise<string[]> {
-    const keptFrom = this.keptFrom();
+    const keptFrom = await this.keptFrom();
     if (!keptFrom) return [];
     return this.alone(async (transaction) => {
       const rows = await transaction.query<{ name: string }[]>(
@@ -84,6 +83,21 @@ export class UsagePartitions implements OnModuleInit {
       for (const name of expired) await transaction.query(`DROP TABLE ${name}`);
       return expired;
     });
+  }
+
+  private async now(): Promise<Date> {
+    const [row] = await this.dataSource.query<{ now: string }[]>('SELECT now()');
+    return new Date(row!.now);
+  }
+
+  /** The time from which records are kept; undefined: all of them. */
+  private async keptFrom(): Promise<Date | undefined> {
+    const { usageRetentionMonths: months } = this.settings;
+    if (months === undefined) return undefined;
+    const [row] = await this.dataSource.query<{ time: string }[]>(`SELECT ${retainedFrom('$1')} AS time`, [
+      months,
+    ]);
+    return new Date(row!.time);
   }
 
   private alone<T>(work: (transaction: EntityManager) => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import { elementOf, sumOf } from './histogram.js';
 import { COLUMN_NAMES, COLUMNS, FREE_TEXTS, TOKENS } from './record-columns.js';
+import { retainedFrom } from './usage-partitions.js';
 
 // Written with E, so that they are the same whatever `standard_conforming_strings` is.
 const TAB = String.raw`E'\t'`;
@@ -29,7 +30,7 @@ const plus = (column: string): string =>
   `${column} = coalesce(r.${column} + excluded.${column}, r.${column}, excluded.${column})`;
 
 /**
- * Writes the records of lines ($1) from a time on ($2: earlier ones are past their retention) and adds those that were
+ * Writes the records of lines ($1) unless they are past their retention ($2: months, or null) and adds those that were
  * not there yet to the roll-ups, in one statement: the two always agree, and a record that is written twice counts
  * once. Days and months are sums of the hours, which nearly always is one. Roll-ups are locked in one order, so that
  * replicas do not block each other.
@@ -46,7 +47,7 @@ export const WRITE_RECORDS = {
       FROM (
         SELECT string_to_array(line, ${TAB}, ${NULL}) AS f FROM string_to_table($1::text, ${LINE_END}) AS line OFFSET 0
       ) AS lines
-      WHERE (${AT} >= $2::timestamptz) IS NOT FALSE
+      WHERE (${AT} < (SELECT ${retainedFrom('$2')})) IS NOT TRUE
       ON CONFLICT (organization_id, at, id) DO NOTHING
       RETURNING at, organization_id, ${DETAILS}, outcome, ${TOKENS.join(', ')}, latency_ms, ttft_ms
     ), hours AS (

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { UsagePartitions } from '../../src/usage/usage-partitions.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
@@ -6,6 +7,11 @@ import type { TestDatabase } from '../support/database.js';
 import { inParallel } from '../support/parallel.js';
 import { record, recordAll, usageRecord, written } from '../support/usage.js';
 
+/** All that jest would replace beside `Date`. */
+const TIMERS = [
+  ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate'] as const),
+  ...(['clearImmediate', 'nextTick', 'queueMicrotask', 'hrtime', 'performance'] as const),
+];
 const RETENTION = { USAGE_RETENTION_MONTHS: '2' };
 
 let database: TestDatabase;
@@ -116,6 +122,22 @@ describe('retention', () => {
     expect(await partitions()).toEqual(monthsFrom(-2, 2).filter((name) => name !== nameOf(inMonth(-1))));
     const [row] = await database.query('SELECT sum(requests)::int AS requests FROM usage_rollups');
     expect(row).toEqual({ requests: 3 }); // an hour, a day and a month
+  });
+
+  it('goes by the clock of the database, not by one that is years ahead', async () => {
+    const job = await start(RETENTION);
+    await recordAll(app, [-1, 0].map(recordIn));
+    const [older, late] = [inMonth(-2), recordIn(-1)];
+    jest.useFakeTimers({ doNotFake: TIMERS, now: inMonth(120) });
+    try {
+      await job.run();
+      await job.create([older]);
+      await record(app, [late]);
+    } finally {
+      jest.useRealTimers();
+    }
+    await written(database, 3);
+    expect(await partitions()).toEqual(monthsFrom(-2, 2));
   });
 
   it('waits for who reads, but not for long, and comes back to it', async () => {
