@@ -5,7 +5,7 @@ import { ObjectCheck } from '../documents/object-check.js';
 import type { Finding } from '../documents/storage-finding.js';
 import { assertStoreExists } from '../storage/storage.module.js';
 import { withModules } from './application.js';
-import { DONE, FOUND_SOMETHING } from './command.js';
+import { COULD_NOT, DONE, FOUND_SOMETHING } from './command.js';
 import type { Command } from './command.js';
 import { Progress } from './progress.js';
 
@@ -15,6 +15,7 @@ type Problem = Finding['problem'];
 const MEANING: Record<Problem, string> = {
   missing: 'its body is missing; restore it from a backup, or delete the document',
   altered: 'its body is not what was stored (SHA-256); restore it from a backup, or write it anew',
+  unreadable: 'cannot be read',
   unfinished: 'an update stored its body and was cut off; the next read or write finishes it',
   stray: 'a body that no document points to',
   foreign: 'not the body of a document; left alone',
@@ -37,7 +38,7 @@ export const verifyStorageCommand: Command = {
       const verification = new Verification(context.print, repair);
       await verification.run(app);
       verification.summarize();
-      return verification.isClean ? DONE : FOUND_SOMETHING;
+      return verification.code;
     });
   },
 };
@@ -48,27 +49,31 @@ class Verification {
   private objects = 0;
   private wrong = 0;
   private repaired = 0;
+  private unreadable = 0;
 
   constructor(
     private readonly print: (line: string) => void,
     private readonly repair: boolean,
   ) {}
 
-  get isClean(): boolean {
-    return this.wrong === 0;
+  /** As grep does: what could not be read comes before what was found. */
+  get code(): number {
+    if (this.unreadable > 0) return COULD_NOT;
+    return this.wrong > 0 ? FOUND_SOMETHING : DONE;
   }
 
   async run(app: INestApplicationContext): Promise<void> {
     const [documents, objects] = [app.get(DocumentCheck), app.get(ObjectCheck)];
     const count = await documents.count();
     this.documents = await this.go('documents', count, documents);
-    if (this.repair) await assertOneSystem(this.documents - this.wrong, objects);
+    if (this.repair) await assertOneSystem(this.documents - this.wrong - this.unreadable, objects);
     this.objects = await this.go('objects', count, objects);
   }
 
   summarize(): void {
     this.print(`${this.documents} documents and ${this.objects} objects checked`);
     this.print(`${this.wrong} wrong, ${this.repaired} repaired`);
+    if (this.unreadable > 0) this.print(`${this.unreadable} could not be read`);
   }
 
   /** @returns how many were looked at */
@@ -93,10 +98,12 @@ class Verification {
     return checked;
   }
 
-  private tell({ subject, problem, repaired }: Finding): void {
+  private tell({ subject, problem, repaired, reason }: Finding): void {
     if (repaired) this.repaired++;
+    else if (problem === 'unreadable') this.unreadable++;
     else if (problem !== 'unfinished') this.wrong++; // nothing is lost, and nobody needs to do anything
-    this.print(`${subject}: ${(repaired ? REPAIRED[problem] : undefined) ?? MEANING[problem]}`);
+    const meaning = (repaired ? REPAIRED[problem] : undefined) ?? MEANING[problem];
+    this.print(`${subject}: ${meaning}${reason === undefined ? '' : ` (${reason})`}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startApp } from '../../test/support/app.js';
 import type { TestApp } from '../../test/support/app.js';
@@ -97,6 +97,17 @@ it('leaves a document whose body is lost to a person, and goes on with the other
   await updates.run();
   expect(await announced(lost)).toEqual(['New']);
   expect(await rowOf(lost)).toEqual({ title: 'Old', version: 1 });
+  expect(await rowOf(stored)).toEqual({ title: 'New', version: 2 });
+});
+
+it('leaves a document whose body cannot be read, and goes on with the others', async () => {
+  const [unreadable, stored] = [await createDocument(), await createDocument()];
+  for (const document of [unreadable, stored]) await announce(document, 'New', 'new', '2 hours');
+  await rm(bodyPath(unreadable.id));
+  await symlink(bodyPath(stored.id), bodyPath(unreadable.id)); // which is not followed
+  await writeFile(bodyPath(stored.id), 'new');
+  await updates.run();
+  expect(await announced(unreadable)).toEqual(['New']);
   expect(await rowOf(stored)).toEqual({ title: 'New', version: 2 });
 });
 

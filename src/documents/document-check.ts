@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
-import { inTurns, patiently } from './check-pace.js';
+import { ObjectStore } from '../storage/object-store.js';
+import { findPatiently, inTurns } from './check-pace.js';
 import { DocumentBodies } from './document-bodies.js';
 import { DocumentLock } from './document-lock.js';
 import type { LockedDocument } from './document-lock.js';
@@ -19,6 +20,7 @@ export class DocumentCheck {
     private readonly bodies: DocumentBodies,
     private readonly lock: DocumentLock,
     private readonly recovery: DocumentRecovery,
+    private readonly store: ObjectStore,
   ) {}
 
   count(): Promise<number> {
@@ -28,7 +30,7 @@ export class DocumentCheck {
   /**
    * All documents that are there when their turn comes, in the order of their ids.
    * @param repair carries out updates that were announced, have stored their body and never committed
-   * @throws StorageUnavailable
+   * @throws StorageUnavailable when that is away as a whole
    */
   async run(observer: CheckObserver, repair: boolean): Promise<void> {
     for (let after = 0; ;) {
@@ -39,7 +41,7 @@ export class DocumentCheck {
       });
       if (rows.length === 0) return;
       await inTurns(rows, async (row) => {
-        const finding = await patiently(() => this.check(row, repair));
+        const finding = await findPatiently(nameOf(row), this.store, () => this.check(row, repair));
         if (finding) observer.found(finding);
         observer.checked();
       });
@@ -67,6 +69,8 @@ export class DocumentCheck {
     if (state === 'whole') return undefined;
     const repaired = repair && state === 'unfinished';
     if (repaired) await this.recovery.settle(row, locked);
-    return { subject: `document ${id}`, problem: state, repaired };
+    return { subject: nameOf(row), problem: state, repaired };
   }
 }
+
+const nameOf = ({ id }: Document): string => `document ${id}`;

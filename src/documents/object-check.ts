@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
 import { DeletionQueue } from '../storage/deletion-queue.js';
 import { ObjectStore } from '../storage/object-store.js';
-import { inTurns, patiently } from './check-pace.js';
+import { findPatiently, inTurns } from './check-pace.js';
 import { BODY_PREFIX, documentIdOf } from './document-with-content.js';
 import { Document } from './document.entity.js';
 import type { CheckObserver, Finding } from './storage-finding.js';
@@ -28,7 +28,7 @@ export class ObjectCheck {
   /**
    * All objects below `documents/`.
    * @param repair deletes stray bodies by way of the deletion queue; objects that are no bodies stay
-   * @throws StorageUnavailable
+   * @throws StorageUnavailable when that is away as a whole
    */
   async run(observer: CheckObserver, repair: boolean): Promise<void> {
     for await (const keys of this.batches()) await this.checkAll(keys, observer, repair);
@@ -39,8 +39,8 @@ export class ObjectCheck {
     let strays = 0;
     for await (const keys of this.batches()) {
       for (const key of await this.findUnclaimed(keys)) {
-        const finding = await patiently(() => this.check(key, false));
-        if (finding?.problem === 'stray' && ++strays > count) return true;
+        const finding = await this.find(key, false);
+        if (finding && finding.problem !== 'foreign' && ++strays > count) return true;
       }
     }
     return false;
@@ -58,10 +58,14 @@ export class ObjectCheck {
   private async checkAll(keys: string[], observer: CheckObserver, repair: boolean): Promise<void> {
     const unclaimed = await this.findUnclaimed(keys);
     await inTurns(keys, async (key) => {
-      const finding = unclaimed.has(key) ? await patiently(() => this.check(key, repair)) : undefined;
+      const finding = unclaimed.has(key) ? await this.find(key, repair) : undefined;
       if (finding) observer.found(finding);
       observer.checked();
     });
+  }
+
+  private find(key: string, repair: boolean): Promise<Finding | undefined> {
+    return findPatiently(key, this.store, () => this.check(key, repair));
   }
 
   private async check(key: string, repair: boolean): Promise<Finding | undefined> {

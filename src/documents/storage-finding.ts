@@ -5,10 +5,12 @@ export interface Finding {
   /** `document 7` or the key of an object: never a title, a slug or a content. */
   readonly subject: string;
   /**
-   * `missing` and `altered` bodies; an `unfinished` update, which the next read or write of the document finishes;
+   * `missing` and `altered` bodies; an object that is `unreadable`; an `unfinished` update, which the next read or write of the document finishes;
    * a body without a document (`stray`); an object that is no body of ours (`foreign`).
    */
-  readonly problem: BodyLoss | 'unfinished' | 'stray' | 'foreign';
+  readonly problem: BodyLoss | 'unreadable' | 'unfinished' | 'stray' | 'foreign';
+  /** What the storage says of an `unreadable` one. */
+  readonly reason?: string;
   readonly repaired: boolean;
 }
 

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { runCommand } from '../../src/commands/run-command.js';
 import { messagesOf } from '../../src/common/messages-of.js';
 import { ObjectCheck } from '../../src/documents/object-check.js';
 import { ObjectStore } from '../../src/storage/object-store.js';
+import { StorageUnavailable } from '../../src/storage/storage.errors.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
 import { createDatabase } from '../support/database.js';
@@ -55,7 +57,10 @@ describe.each([
     documents = `/me/projects/${body.id}/documents`;
     for await (const key of store.list('')) await store.delete(key); // the bucket is the same for all tests
   });
-  afterEach(() => app.close());
+  afterEach(() => {
+    jest.restoreAllMocks();
+    return app.close();
+  });
   afterAll(() => storage.stop());
 
   async function verify(args: string[] = [], variables: NodeJS.ProcessEnv = {}): Promise<Result> {
@@ -215,6 +220,28 @@ describe.each([
     expect(await app.database.query('SELECT * FROM object_deletions')).toEqual([]);
   });
 
+  it('names what cannot be read, goes on with the rest, and ends as something that could not be done', async () => {
+    const [broken, altered] = [await create('broken'), await create('altered')];
+    await create('whole');
+    await store.put(`documents/${altered}`, Buffer.from('something else'));
+    await store.put(NOBODYS, Buffer.from('the body of nothing'));
+    breakReads([`documents/${broken}`, NOBODYS]);
+    for (const args of [[], ['--repair']]) {
+      const { code, lines } = await verify(args);
+      expect(code).toBe(2);
+      expect([...lines].sort()).toEqual(
+        [
+          `document ${broken}: cannot be read (object storage: get documents/${broken} failed: EIO)`,
+          `document ${altered}: its body is not what was stored (SHA-256); restore it from a backup, or write it anew`,
+          `${NOBODYS}: cannot be read (object storage: get ${NOBODYS} failed: EIO)`,
+          '3 documents and 4 objects checked',
+          '1 wrong, 0 repaired',
+          '2 could not be read',
+        ].sort(),
+      );
+    }
+  });
+
   it('finds nothing, and harms nothing, while documents come, change and go', async () => {
     const writers = Array.from({ length: 6 }, (_writer, index) => new Writer(`writer-${index}`));
     await Promise.all(writers.map((writer) => writer.connect(app)));
@@ -264,4 +291,14 @@ async function copyDocument(from: TestDatabase, to: TestDatabase): Promise<void>
       row!.row,
     ]);
   }
+}
+
+/** From now on, as of a disk with bad sectors. */
+function breakReads(keys: readonly string[]): void {
+  const get = Reflect.get<ObjectStore, 'get'>(ObjectStore.prototype, 'get');
+  jest.spyOn(ObjectStore.prototype, 'get').mockImplementation(function (this: ObjectStore, key, signal) {
+    if (keys.includes(key))
+      return Promise.reject(new StorageUnavailable(`get ${key} failed`, new Error('EIO')));
+    return get.call(this, key, signal);
+  });
 }
