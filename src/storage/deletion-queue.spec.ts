@@ -108,6 +108,12 @@ describe('a reservation', () => {
     expect((await noted()).sort()).toEqual(keys.sort());
   });
 
+  it('passes over ids whose objects are yet to be deleted', async () => {
+    const id = Number((await reserve()).split('/')[1]);
+    await note([`documents/${id + 1}`, `documents/${id + 2}`]);
+    expect(await reserve()).toBe(`documents/${id + 3}`);
+  });
+
   it('protects the object for an hour, and from then on not', async () => {
     const key = await reserve();
     expect(await queue.sweep()).toBe(0);

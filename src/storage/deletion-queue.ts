@@ -39,14 +39,20 @@ export class DeletionQueue {
     );
   }
 
-  /** Takes an id from the sequence and notes the object `<prefix><id>`, in one statement, before it is stored. */
+  /**
+   * Takes an id from the sequence and notes the object `<prefix><id>`, in one statement, before it is stored. An id
+   * whose object still is to be deleted, as after a restore, is passed over.
+   */
   async reserve(prefix: string, sequence: string): Promise<number> {
-    const rows = await this.deletions.query<{ key: string }[]>(
-      `INSERT INTO object_deletions (key, due_at)
-       SELECT $1 || nextval($2::regclass), now() + interval '${PUT_IS_OVER_AFTER}' RETURNING key`,
-      [prefix, sequence],
-    );
-    return Number(rows[0]!.key.slice(prefix.length));
+    for (;;) {
+      const rows = await this.deletions.query<{ key: string }[]>(
+        `INSERT INTO object_deletions (key, due_at)
+         SELECT $1 || nextval($2::regclass), now() + interval '${PUT_IS_OVER_AFTER}'
+         ON CONFLICT DO NOTHING RETURNING key`,
+        [prefix, sequence],
+      );
+      if (rows.length > 0) return Number(rows[0]!.key.slice(prefix.length));
+    }
   }
 
   /**
