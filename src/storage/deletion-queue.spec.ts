@@ -14,6 +14,7 @@ import { ObjectStore } from './object-store.js';
 class MemoryStore extends ObjectStore {
   readonly objects = new Map<string, Buffer>();
   readonly deletions: string[] = [];
+  readonly undeletable = new Set<string>();
   state: 'working' | 'failing' | 'hanging' = 'working';
 
   protected override putObject(key: string, body: Buffer): Promise<void> {
@@ -27,7 +28,7 @@ class MemoryStore extends ObjectStore {
 
   protected override async deleteObject(key: string, signal: AbortSignal): Promise<void> {
     this.deletions.push(key);
-    if (this.state === 'failing') throw new Error('failing');
+    if (this.state === 'failing' || this.undeletable.has(key)) throw new Error('failing');
     if (this.state === 'hanging') await new Promise((resolve) => signal.addEventListener('abort', resolve));
     this.objects.delete(key);
   }
@@ -222,6 +223,41 @@ describe('a sweep', () => {
     expect(await noted()).toEqual([]);
   });
 
+  it('is held up neither by an object that cannot be deleted nor by a number of them', async () => {
+    const keys = await storeSuperfluous(250);
+    await note(keys);
+    store.undeletable.add('documents/7');
+    expect(await queue.sweep()).toBe(249);
+    expect(await noted()).toEqual(['documents/7']);
+    expect(await minutesUntilDue('documents/7')).toBeCloseTo(1, 0);
+
+    await note(await storeSuperfluous(50));
+    for (const key of keys.slice(10, 30)) store.undeletable.add(key);
+    for (let sweeps = 0; sweeps < 3; sweeps++) await queue.sweep();
+    expect((await noted()).sort()).toEqual([...store.undeletable].sort());
+  });
+
+  it('asks a store that is away for no more than a few, and puts off no others for that', async () => {
+    await note(await storeSuperfluous(250));
+    store.state = 'failing';
+    for (let sweeps = 1; sweeps <= 3; sweeps++) {
+      expect(await queue.sweep()).toBe(0);
+      expect(store.deletions).toHaveLength(8 * sweeps);
+    }
+    store.state = 'working';
+    expect(await queue.sweep()).toBe(250 - 24);
+    await letTimePass();
+    expect(await queue.sweep()).toBe(24);
+  });
+
+  it('never lets a reservation be kept that it has taken up, nor one that it has given back', async () => {
+    const keys = await inParallel(20, reserve);
+    await letTimePass();
+    store.state = 'failing';
+    await queue.sweep();
+    for (const key of keys) await expect(keep(key)).rejects.toThrow('run out');
+  });
+
   it('deletes once more, after an hour, what a put may have stored since', async () => {
     const [key] = await storeSuperfluous(1);
     await queue.noteUnsettled([key!], dataSource.manager);
@@ -242,7 +278,7 @@ describe('a prompt removal', () => {
   it('deletes the objects and their notes', async () => {
     const keys = await storeSuperfluous(3);
     await note(keys);
-    await queue.removePromptly(keys);
+    expect(await queue.removePromptly(keys)).toBe(true);
     expect(store.objects.size).toBe(0);
     expect(await noted()).toEqual([]);
   });
@@ -264,7 +300,7 @@ describe('a prompt removal', () => {
   it.each(['failing', 'hanging'] as const)('never fails, not with a store that is %s', async (state) => {
     store.state = state;
     await note(['documents/1']);
-    await queue.removePromptly(['documents/1']);
+    expect(await queue.removePromptly(['documents/1'])).toBe(false);
     expect(await noted()).toEqual(['documents/1']);
   });
 

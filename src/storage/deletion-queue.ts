@@ -18,8 +18,16 @@ const PROMPT_REMOVAL_MS = 1_000;
 const PROMPT_REMOVAL_KEYS = 100;
 const SWEEP_BATCH = 100;
 const PARALLEL_DELETIONS = 8;
+/** A store that fails so often in a row is away, and is asked for no more; one object that fails is just that. */
+const AWAY_AFTER_FAILURES = PARALLEL_DELETIONS;
 /** After so many attempts the time between them has reached its hour; its double would end beyond all intervals. */
 const DOUBLINGS_MAX = 6;
+
+/** What became of objects that were to be deleted; a failed one is neither `gone` nor `untried`. */
+interface Removal {
+  readonly gone: readonly string[];
+  readonly untried: readonly string[];
+}
 
 /**
  * Objects that nothing points to, or soon will not. Notes are written in the transaction that makes an
@@ -101,12 +109,19 @@ export class DeletionQueue {
     return rows.length > 0;
   }
 
-  /** Deletes noted objects now, as far as that is quickly done. Never fails: the sweep tries again. */
-  async removePromptly(keys: readonly string[]): Promise<void> {
+  /**
+   * Deletes noted objects now, as far as that is quickly done. Never fails: the sweep tries again.
+   * @returns whether all of them are gone
+   */
+  async removePromptly(keys: readonly string[]): Promise<boolean> {
     const signal = AbortSignal.timeout(PROMPT_REMOVAL_MS);
-    await this.remove(keys.slice(0, PROMPT_REMOVAL_KEYS), signal).catch((error: unknown) =>
-      this.report(error),
-    );
+    try {
+      const { gone } = await this.remove(keys.slice(0, PROMPT_REMOVAL_KEYS), signal);
+      return gone.length === keys.length;
+    } catch (error) {
+      this.report(error);
+      return false;
+    }
   }
 
   /**
@@ -119,9 +134,11 @@ export class DeletionQueue {
     for (;;) {
       const keys = await this.lease();
       if (keys.length === 0) return total;
-      const gone = await this.remove(keys).catch((error: unknown) => this.report(error));
-      if (gone === undefined) return total;
-      total += gone;
+      const { gone, untried } = await this.remove(keys);
+      total += gone.length;
+      if (untried.length === 0) continue;
+      await this.giveBack(untried);
+      return total;
     }
   }
 
@@ -138,25 +155,35 @@ export class DeletionQueue {
     return rows.map(({ key }) => key);
   }
 
-  /** Deletes the objects, then their notes. @throws StorageUnavailable when any could not be deleted */
-  private async remove(keys: readonly string[], signal?: AbortSignal): Promise<number> {
+  /** What was not tried is due the next time. It stays taken up once: `attempts` is never 0 again, see {@link keep}. */
+  private async giveBack(keys: readonly string[]): Promise<void> {
+    await this.deletions.query(
+      'UPDATE object_deletions SET due_at = now(), attempts = greatest(attempts - 1, 1) WHERE key = ANY ($1)',
+      [keys],
+    );
+  }
+
+  /** Deletes the objects, then their notes. */
+  private async remove(keys: readonly string[], signal?: AbortSignal): Promise<Removal> {
     const gone: string[] = [];
-    const failures: unknown[] = [];
     const waiting = [...keys];
-    const worker = async (): Promise<void> => {
-      for (let key = waiting.pop(); key !== undefined && failures.length === 0; key = waiting.pop()) {
-        const deleted = key;
-        await this.store.delete(deleted, signal).then(
-          () => gone.push(deleted),
-          (error: unknown) => failures.push(error),
-        );
+    let failuresInARow = 0;
+    const attempt = async (key: string): Promise<void> => {
+      try {
+        await this.store.delete(key, signal);
+        gone.push(key);
+        failuresInARow = 0;
+      } catch (error) {
+        if (++failuresInARow === 1) this.report(error);
       }
+    };
+    const worker = async (): Promise<void> => {
+      while (waiting.length > 0 && failuresInARow < AWAY_AFTER_FAILURES) await attempt(waiting.pop()!);
     };
     await Promise.all(Array.from({ length: PARALLEL_DELETIONS }, worker));
     await crashPoint('remove:deleted');
     if (gone.length > 0) await this.strike(gone);
-    if (failures.length > 0) throw failures[0];
-    return gone.length;
+    return { gone, untried: waiting };
   }
 
   private async strike(keys: readonly string[]): Promise<void> {
@@ -169,7 +196,7 @@ export class DeletionQueue {
     );
   }
 
-  private report(error: unknown): undefined {
+  private report(error: unknown): void {
     this.logger.warn({ reason: (error as Error).message }, 'objects are left for the next sweep');
   }
 }
