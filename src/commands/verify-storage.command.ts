@@ -18,6 +18,7 @@ const MEANING: Record<Problem, string> = {
   unreadable: 'cannot be read',
   unfinished: 'an update stored its body and was cut off; the next read or write finishes it',
   stray: 'a body that no document points to',
+  undeleted: 'a body that no document points to; it could not be deleted, and the service will try again',
   foreign: 'not the body of a document; left alone',
 };
 const REPAIRED: Partial<Record<Problem, string>> = {

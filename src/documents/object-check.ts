@@ -73,7 +73,11 @@ export class ObjectCheck {
     if ((await this.store.get(key)) === undefined) return undefined; // deleted since it was listed
     if (documentIdOf(key) === undefined) return { subject: key, problem: 'foreign', repaired: false };
     if (!repair) return { subject: key, problem: 'stray', repaired: false };
-    return (await this.release(key)) ? { subject: key, problem: 'stray', repaired: true } : undefined;
+    const released = await this.release(key);
+    if (released === 'kept') return undefined;
+    return released === 'deleted'
+      ? { subject: key, problem: 'stray', repaired: true }
+      : { subject: key, problem: 'undeleted', repaired: false };
   }
 
   /** Those that have neither note nor row. */
@@ -86,19 +90,20 @@ export class ObjectCheck {
   }
 
   /**
-   * Hands the body to the deletion queue unless it turns out to be a document's: then false.
+   * Hands the body to the deletion queue unless it turns out to be a document's: then it is kept. One that could
+   * not be deleted at once is noted.
    *
    * After a restore, ids that had been given out are given out again: while our note is there, no document with this
    * id begins, and one that was quicker keeps its body.
    */
-  async release(key: string): Promise<boolean> {
+  async release(key: string): Promise<'kept' | 'noted' | 'deleted'> {
     const released = await this.documents.manager.transaction(async (transaction) => {
       if (!(await this.deletions.noteStray(key, transaction))) return false;
       const quicker = await transaction.existsBy(Document, { id: documentIdOf(key)! });
       if (quicker) await this.deletions.keep(key, transaction);
       return !quicker;
     });
-    if (released) await this.deletions.removePromptly([key]);
-    return released;
+    if (!released) return 'kept';
+    return (await this.deletions.removePromptly([key])) ? 'deleted' : 'noted';
   }
 }

@@ -6,9 +6,9 @@ export interface Finding {
   readonly subject: string;
   /**
    * `missing` and `altered` bodies; an object that is `unreadable`; an `unfinished` update, which the next read or write of the document finishes;
-   * a body without a document (`stray`); an object that is no body of ours (`foreign`).
+   * a body without a document (`stray`), also one that was to be repaired (`undeleted`); an object that is no body of ours (`foreign`).
    */
-  readonly problem: BodyLoss | 'unreadable' | 'unfinished' | 'stray' | 'foreign';
+  readonly problem: BodyLoss | 'unreadable' | 'unfinished' | 'stray' | 'undeleted' | 'foreign';
   /** What the storage says of an `unreadable` one. */
   readonly reason?: string;
   readonly repaired: boolean;
