@@ -8,6 +8,9 @@ it.each<[unknown, string]>([
   ],
   [new AggregateError([new Error('x')], 'none answers'), 'none answers'],
   [new TypeError(), 'TypeError'],
+  [new Error('refused', { cause: { requestId: undefined } }), 'refused'],
+  [new Error('refused', { cause: null }), 'refused'],
+  [new Error('refused', { cause: 'no rights' }), 'refused: no rights'],
   ['a text', 'a text'],
 ])('tells of %p', (error, told) => {
   expect(messagesOf(error)).toBe(told);

@@ -2,7 +2,12 @@
 export function messagesOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = error.message || causesOf(error);
-  return error.cause === undefined ? message : `${message}: ${messagesOf(error.cause)}`;
+  return hasWords(error.cause) ? `${message}: ${messagesOf(error.cause)}` : message;
+}
+
+/** Not so what the S3 client gives for a cause: some headers. */
+function hasWords(cause: unknown): boolean {
+  return typeof cause === 'string' || typeof (cause as Partial<Error> | undefined)?.message === 'string';
 }
 
 /** A host with several addresses of which none answers is told of by an error without words of its own. */
