@@ -196,6 +196,30 @@ describe('MinioObjectStore at a broken service', () => {
     expect(connections).toHaveLength(2);
   });
 
+  it.each(CALLS.filter(([name]) => name === 'put' || name === 'delete'))(
+    'sends a %s once: it may arrive although the connection was closed',
+    async (_, call) => {
+      const { port, connections } = await tcpService((socket) => {
+        socket.once('data', () => {
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n0`);
+          socket.once('data', () => socket.resetAndDestroy());
+        });
+      });
+      const store = storeAt(port);
+      await store.get('documents/1');
+      await expect(call(store)).rejects.toThrow(StorageUnavailable);
+      expect(connections).toHaveLength(1);
+    },
+  );
+
+  it('leaves no connection idle for long, which a put could find closed', async () => {
+    const { port, connections } = await tcpService((socket) =>
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n0')),
+    );
+    await storeAt(port).get('documents/1');
+    await closed(connections[0]!);
+  });
+
   it('tries no more than once more', async () => {
     const { port, connections } = await tcpService((socket, index) => {
       if (index > 0) return socket.resetAndDestroy();

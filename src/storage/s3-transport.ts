@@ -3,6 +3,9 @@ import http from 'node:http';
 import https from 'node:https';
 
 const MAX_CONNECTIONS = 64;
+/** Less than servers keep an idle connection: a request that changes something and meets a closed one has failed. */
+const MAX_IDLE_MS = 2_000;
+const SAFE_METHODS = new Set(['GET', 'HEAD']);
 /** How a request fails whose reused connection the server had closed already. */
 const CLOSED_CONNECTION = new Set(['ECONNRESET', 'EPIPE']);
 
@@ -10,7 +13,7 @@ const CLOSED_CONNECTION = new Set(['ECONNRESET', 'EPIPE']);
 interface Attempt {
   readonly signal: AbortSignal;
   readonly freshConnection: boolean;
-  /** The request failed unanswered on a connection that had been used before. */
+  /** A request that changes nothing failed unanswered on a connection that had been used before. */
   metClosedConnection: boolean;
 }
 
@@ -25,12 +28,17 @@ export class S3Transport {
 
   constructor(secure: boolean) {
     this.protocol = secure ? https : http;
-    this.agent = new this.protocol.Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
+    this.agent = new this.protocol.Agent({
+      keepAlive: true,
+      maxSockets: MAX_CONNECTIONS,
+      timeout: MAX_IDLE_MS,
+    });
   }
 
   /**
-   * Runs one idempotent call of the client; its connection is cut when the signal is aborted. A server may close an
-   * idle connection just as a request is sent on it: the call is made once more on a fresh one then.
+   * Runs one call of the client; its connection is cut when the signal is aborted. A server may close an idle
+   * connection just as a request is sent on it: a call that only reads is made once more on a fresh one then. A put
+   * is not: the first may have got through all the same, and come after a later one.
    */
   async run<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const attempt: Attempt = { signal, freshConnection: false, metClosedConnection: false };
@@ -55,7 +63,7 @@ export class S3Transport {
     request.once('response', () => (answered = true));
     request.once('error', ({ code }: NodeJS.ErrnoException) => {
       const closed = !answered && CLOSED_CONNECTION.has(code ?? '');
-      attempt.metClosedConnection = closed && request.reusedSocket;
+      attempt.metClosedConnection = closed && request.reusedSocket && SAFE_METHODS.has(request.method);
     });
     return request;
   }
