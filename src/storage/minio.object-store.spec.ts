@@ -220,6 +220,13 @@ describe('MinioObjectStore at a broken service', () => {
     await closed(connections[0]!);
   });
 
+  it('does not take the answer of something else for a stored body', async () => {
+    const port = await httpService((_request, response) => response.end('<html>please sign in</html>'));
+    await expect(storeAt(port).put('documents/1', body)).rejects.toMatchObject({
+      cause: { message: 'the answer has no ETag: it is not from S3' },
+    });
+  });
+
   it('tries no more than once more', async () => {
     const { port, connections } = await tcpService((socket, index) => {
       if (index > 0) return socket.resetAndDestroy();

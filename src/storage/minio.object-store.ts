@@ -26,7 +26,9 @@ export class MinioObjectStore extends ObjectStore {
   }
 
   protected override async putObject(key: string, body: Buffer, signal: AbortSignal): Promise<void> {
-    await this.transport.run(signal, () => this.client.putObject(this.bucket, key, body, body.length));
+    const put = () => this.client.putObject(this.bucket, key, body, body.length);
+    const { etag } = await this.transport.run(signal, put);
+    if (!etag) throw new Error('the answer has no ETag: it is not from S3');
   }
 
   protected override async getObject(key: string, signal: AbortSignal): Promise<Buffer | undefined> {
