@@ -67,7 +67,12 @@ export class SessionVerifier {
 function toSession({ sub, email, email_verified, exp }: JWTPayload): VerifiedSession {
   if (!isIdentity(sub, SUBJECT_MAX_LENGTH) || !isIdentity(email, EMAIL_MAX_LENGTH))
     throw new NoValidSession();
-  return { user: { id: sub, email, emailVerified: email_verified !== false }, expiresAt: exp! };
+  return { user: { id: sub, email, emailVerified: isVerified(email_verified) }, expiresAt: exp! };
+}
+
+/** Providers that know verified addresses only leave the claim out; some send it as text. */
+function isVerified(claim: unknown): boolean {
+  return claim === undefined || claim === true || claim === 'true';
 }
 
 function isIdentity(claim: unknown, maxLength: number): claim is string {

@@ -385,12 +385,21 @@ describe('the list of one’s own invitations', () => {
     expect(body.invitations.map((one: { id: number }) => one.id)).toEqual([id, second]);
   });
 
-  it('is empty until the address is verified', async () => {
-    const { user } = await invited();
-    const unverified = await app.as(user, { email_verified: false });
-    await unverified.get('/me/invitations').expect(200, { invitations: [] });
-    const verified = await app.as(user, { email_verified: true });
+  it.each([false, 'false', 'no', 'False', '', 0, null])(
+    'is empty while email_verified is %j, and nothing can be accepted',
+    async (email_verified) => {
+      const { user, token } = await invited();
+      const unverified = await app.as(user, { email_verified });
+      await unverified.get('/me/invitations').expect(200, { invitations: [] });
+      expect((await accept(unverified, token).expect(403)).body).toEqual(typed('email_unverified'));
+    },
+  );
+
+  it.each([true, 'true', undefined])('is there when email_verified is %j', async (email_verified) => {
+    const { user, token } = await invited();
+    const verified = await app.as(user, { email_verified });
     expect((await verified.get('/me/invitations')).body.invitations).toHaveLength(1);
+    await accept(verified, token).expect(200);
   });
 });
 
