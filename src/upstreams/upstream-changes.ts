@@ -4,20 +4,27 @@ import { providerOf } from './provider.js';
 import type { Upstream } from './upstream.entity.js';
 
 type Visible = Pick<Upstream, 'name' | 'baseUrl' | 'provider' | 'priority' | 'enabled'>;
+type Updatable = Visible & Pick<Upstream, 'providerChosen'>;
 
 /**
- * What an upstream is after an update, its API key aside. Members that are undefined stay as they are. A provider
- * that is not given, and is the one that goes with the old base URL, becomes the one that goes with the new
- * base URL: it was told by the host, or might as well have been.
+ * What an upstream is after an update, its API key aside. Members that are undefined stay as they are; a provider
+ * that was never given follows the host.
  * @param baseUrl the new one, normalised
  */
 export function updated(
-  before: Visible,
+  before: Updatable,
   { name = before.name, priority = before.priority, enabled = before.enabled, provider }: UpdateUpstreamDto,
   baseUrl = before.baseUrl,
-): Visible {
-  const told = before.provider === providerOf(before.baseUrl) ? providerOf(baseUrl) : before.provider;
-  return { name, baseUrl, provider: provider ?? told, priority, enabled };
+): Updatable {
+  const told = isToldByHost(before);
+  const otherwise = told ? providerOf(baseUrl) : before.provider;
+  const providerChosen = !told || provider !== undefined;
+  return { name, baseUrl, provider: provider ?? otherwise, providerChosen, priority, enabled };
+}
+
+/** One that is not what the host tells was chosen, too: before it was noted which are. */
+function isToldByHost({ provider, providerChosen, baseUrl }: Updatable): boolean {
+  return !providerChosen && provider === providerOf(baseUrl);
 }
 
 /** What the audit trail tells of an upstream. */

@@ -25,6 +25,10 @@ export class Upstream {
   @Column({ type: 'text' })
   provider: Provider;
 
+  /** Whether it was sent, and so stays when the host changes. */
+  @Column({ type: 'boolean', default: false })
+  providerChosen: boolean;
+
   /** The lowest is tried first, then the lowest id. */
   @Column({ type: 'integer' })
   priority: number;

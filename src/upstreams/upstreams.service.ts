@@ -107,10 +107,11 @@ export class UpstreamsService implements OnModuleInit {
     const { name, api_key, priority = DEFAULT_PRIORITY, enabled = true } = fields;
     const baseUrl = await this.allowed(fields.base_url);
     const provider = fields.provider ?? providerOf(baseUrl);
+    const providerChosen = fields.provider !== undefined;
     return this.change(scope, async (transaction) => {
       const owned = { id: await nextId(transaction), organizationId: scope.organizationId };
       const upstream = transaction.create(Upstream, {
-        ...{ ...owned, name, baseUrl, provider, priority, enabled },
+        ...{ ...owned, name, baseUrl, provider, providerChosen, priority, enabled },
         ...this.keys.seal(owned, api_key),
       });
       await insertRow(upstream, transaction);

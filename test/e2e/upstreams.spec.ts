@@ -239,6 +239,21 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
       expect((await owner.admin.put(`${url}/${id}`).send(back)).body.provider).toBe('custom');
     });
 
+    it.each(['POST', 'PUT'])('stays where it was chosen by %s, though the host told the same', async (by) => {
+      const chosen = { ...elsewhere, provider: 'anthropic' };
+      const { id } = await create(by === 'POST' ? chosen : elsewhere);
+      if (by === 'PUT') await owner.admin.put(`${url}/${id}`).send(chosen).expect(200);
+      const proxied = { base_url: 'https://proxy.example', api_key: 'key-for-there' };
+      const { body } = await owner.admin.put(`${url}/${id}`).send(proxied).expect(200);
+      expect(body.provider).toBe('anthropic');
+    });
+
+    it('that a version before this one was given stays where the host did not tell it', async () => {
+      const { id } = await create({ provider: 'groq' });
+      await app.database.query('UPDATE upstreams SET provider_chosen = false WHERE id = $1', [id]);
+      expect((await owner.admin.put(`${url}/${id}`).send(elsewhere)).body.provider).toBe('groq');
+    });
+
     it('stays where it was chosen, and is what is chosen', async () => {
       const { id } = await create({ provider: 'groq' });
       expect((await owner.admin.put(`${url}/${id}`).send(elsewhere)).body.provider).toBe('groq');

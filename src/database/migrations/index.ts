@@ -10,6 +10,7 @@ import { UsageRecords1764100000000 } from './1764100000000-usage-records.js';
 import { UsageRollups1764100100000 } from './1764100100000-usage-rollups.js';
 import { Jobs1764200000000 } from './1764200000000-jobs.js';
 import { UsageWriteCosts1764300000000 } from './1764300000000-usage-write-costs.js';
+import { ChosenProviders1764400000000 } from './1764400000000-chosen-providers.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   UsageRollups1764100100000,
   Jobs1764200000000,
   UsageWriteCosts1764300000000,
+  ChosenProviders1764400000000,
 ];

@@ -59,7 +59,7 @@ export class UpdateUpstreamDto {
   @Flag()
   enabled?: boolean;
 
-  @About('When left out and told by the host so far, it follows the host.')
+  @About('When left out, it stays as it is, or follows the host if it was never sent.')
   @Optional()
   @OneOf(PROVIDERS, 'invalid_provider')
   provider?: Provider;
