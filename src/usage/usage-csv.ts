@@ -20,7 +20,8 @@ const MEASURES = [
 /** A row for each bucket, or for each group of each bucket; `latency_ms.p50` is the column `latency_ms_p50`. */
 export function summaryCsv({ buckets }: UsageResponse, groupBy: readonly Grouping[]): string {
   const groups = groupBy.flatMap((name) => GROUP_MEMBERS[name]);
-  return toCsv(['start', 'end', ...groups, ...MEASURES], buckets.flatMap(rowsOf));
+  const rows = buckets.flatMap((bucket) => rowsOf(bucket, groupBy.length > 0));
+  return toCsv(['start', 'end', ...groups, ...MEASURES], rows);
 }
 
 /** A row for each request; `attempts` is JSON. */
@@ -28,9 +29,9 @@ export function requestsCsv({ requests }: UsageRequestsResponse): string {
   return toCsv(RECORD_MEMBERS, requests);
 }
 
-function rowsOf({ groups, ...bucket }: UsageBucketResponse): object[] {
+function rowsOf({ groups, ...bucket }: UsageBucketResponse, grouped: boolean): object[] {
   const { start, end } = bucket;
-  return (groups ?? [bucket]).map((measured) => ({ start, end, ...measured, ...timesOf(measured) }));
+  return (grouped ? groups : [bucket]).map((measured) => ({ start, end, ...measured, ...timesOf(measured) }));
 }
 
 function timesOf({ latency_ms: latency, ttft_ms: ttft }: UsageMeasures): object {

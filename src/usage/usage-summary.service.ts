@@ -47,7 +47,7 @@ export class UsageSummaryService {
       to: query.to.toISOString(),
       bucket: query.bucket,
       totals: UsageMeasures.from(totals),
-      buckets: withEmptyOnes(buckets, rows, query.groupBy.length > 0 ? names : undefined),
+      buckets: withEmptyOnes(buckets, rows, names),
     };
   }
 
@@ -72,23 +72,17 @@ export class UsageSummaryService {
   }
 }
 
-/** @param names of the groups; undefined when nothing is grouped */
-function withEmptyOnes(
-  buckets: Interval[],
-  rows: SummaryRow[],
-  names: GroupNames | undefined,
-): UsageBucketResponse[] {
+function withEmptyOnes(buckets: Interval[], rows: SummaryRow[], names: GroupNames): UsageBucketResponse[] {
   const measured = new Map<string, { own?: SummaryRow; groups: UsageGroupResponse[] }>();
   for (const row of rows) {
     if (row.bucket === null) continue;
     const entry = measured.get(row.bucket) ?? { groups: [] };
     measured.set(row.bucket, entry);
     if (row.level === 'bucket') entry.own = row;
-    else if (names) entry.groups.push(UsageGroupResponse.named(row, names));
+    else entry.groups.push(UsageGroupResponse.named(row, names));
   }
   return buckets.map(({ from, to }) => {
     const { own, groups = [] } = measured.get(from.toISOString()) ?? {};
-    const bucket = { start: from.toISOString(), end: to.toISOString(), ...UsageMeasures.from(own) };
-    return names ? { ...bucket, groups } : bucket;
+    return { start: from.toISOString(), end: to.toISOString(), ...UsageMeasures.from(own), groups };
   });
 }

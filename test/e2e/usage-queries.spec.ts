@@ -175,6 +175,13 @@ it('what takes too long is refused, and disturbs nobody for longer', async () =>
 }, 30_000);
 
 describe('groups', () => {
+  it('are none where nothing is grouped', async () => {
+    const { admin, base } = await teamOwner(app);
+    const { body } = await admin.get(`${base}/usage`).query(MARCH).expect(200);
+    expect(body.buckets).toHaveLength(31);
+    for (const { groups } of body.buckets) expect(groups).toEqual([]);
+  });
+
   it('have the names of today, and only members they are grouped by', async () => {
     const team = await teamOwner(app);
     const { body: key } = await team.admin.post(`${team.base}/keys`).send({ name: 'laptop' }).expect(201);

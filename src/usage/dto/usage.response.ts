@@ -139,8 +139,8 @@ export class UsageBucketResponse extends UsageMeasures {
   @Shown(TIME)
   end: string;
 
-  @Shown(maybe(listOf(UsageGroupResponse)), 'With `group_by`: those with the most requests first.')
-  groups?: UsageGroupResponse[];
+  @Shown(listOf(UsageGroupResponse), 'Those with the most requests first; none without `group_by`.')
+  groups: UsageGroupResponse[];
 }
 
 export class UsageResponse {
