@@ -56,6 +56,18 @@ describe('the page', () => {
     expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
   });
 
+  it('stays below the path of PUBLIC_URL', async () => {
+    const below = await start(settingsWith('http://localhost:8080/mint/'));
+    const page = await supertest(below.getHttpServer()).get('/dev/sign-in').expect(200);
+    expect(page.text).toContain('<form method="post" action="/mint/dev/sign-in">');
+    const signedIn = supertest(below.getHttpServer()).post('/dev/sign-in').type('form');
+    const { text } = await signedIn.send({ email: 'ada@example.com' }).expect(200);
+    expect([...text.matchAll(/href="([^"]*)"/g)].map(([, address]) => address)).toEqual([
+      ...['/mint/docs', '/mint/dev/sign-in'],
+    ]);
+    await below.close();
+  });
+
   it('escapes what it is told to return to', async () => {
     const { text } = await browser().get('/dev/sign-in').query({ return_to: '"><script>alert(1)</script>' });
     expect(text).not.toContain('<script>');

@@ -95,11 +95,9 @@ export class DevSignInController {
 
   /** @param refused what was typed, when that was no address */
   private form(returnTo: string | null, refused?: string): ReturnType<typeof signInPage> {
-    const page = signInPage({ returnTo, email: refused, refused: refused !== undefined });
-    return {
-      ...page,
-      formTargets: [new URL(this.settings.dashboardUrl).origin, new URL(this.settings.publicUrl).origin],
-    };
+    const { dashboardUrl, publicUrl } = this.settings;
+    const page = signInPage({ publicUrl, returnTo, email: refused, refused: refused !== undefined });
+    return { ...page, formTargets: [new URL(dashboardUrl).origin, new URL(publicUrl).origin] };
   }
 }
 

@@ -2,8 +2,13 @@ import { html } from '../common/html.js';
 import type { Page } from '../common/page.js';
 
 /** Asks for an address. */
-export function signInPage(form: { returnTo: string | null; email?: string; refused?: boolean }): Page {
-  const { returnTo, email, refused } = form;
+export function signInPage(form: {
+  publicUrl: string;
+  returnTo: string | null;
+  email?: string;
+  refused?: boolean;
+}): Page {
+  const { publicUrl, returnTo, email, refused } = form;
   return {
     title: 'Sign in to mintkeep',
     body: html`<section class="card">
@@ -12,7 +17,7 @@ export function signInPage(form: { returnTo: string | null; email?: string; refu
         No identity provider is set, so this page stands in for one, on this machine only. Any address will
         do: it is who you are from then on.
       </p>
-      <form method="post" action="/dev/sign-in">
+      <form method="post" action="${pathBelow(publicUrl, '/dev/sign-in')}">
         ${returnTo !== null && html`<input type="hidden" name="return_to" value="${returnTo}" />`}
         <label for="email">E-mail address</label>
         <input
@@ -49,7 +54,15 @@ export function signedInPage(session: { email: string; token: string; publicUrl:
       <textarea id="token" rows="7" readonly>${token}</textarea>
       <h2>Try it</h2>
       <pre>curl -H "Authorization: Bearer ${token}" ${publicUrl}/me/projects</pre>
-      <p class="links"><a href="/docs">API documentation</a> <a href="/dev/sign-in">Sign in as somebody else</a></p>
+      <p class="links">
+        <a href="${pathBelow(publicUrl, '/docs')}">API documentation</a>
+        <a href="${pathBelow(publicUrl, '/dev/sign-in')}">Sign in as somebody else</a>
+      </p>
     </section>`,
   };
+}
+
+/** A path, which goes to whatever name the browser knows us by. */
+function pathBelow(publicUrl: string, path: string): string {
+  return new URL(publicUrl + path).pathname;
 }
