@@ -1,6 +1,7 @@
-import { createParamDecorator } from '@nestjs/common';
-import type { ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, Injectable } from '@nestjs/common';
+import type { ExecutionContext, PipeTransform } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { Settings } from '../config/settings.js';
 
 /** How an answer about usage is given: JSON, or CSV where `Accept` prefers it. */
 export interface UsageAnswer {
@@ -10,12 +11,23 @@ export interface UsageAnswer {
 }
 
 /** The {@link UsageAnswer} that the request wants. */
-export const Answer = createParamDecorator((_: unknown, context: ExecutionContext): UsageAnswer => {
-  const http = context.switchToHttp();
-  return answerTo(http.getRequest<Request>(), http.getResponse<Response>());
-});
+export const Answer = (): ParameterDecorator => exchange(UsageAnswers);
 
-function answerTo(request: Request, response: Response): UsageAnswer {
+type Exchange = ReturnType<ExecutionContext['switchToHttp']>;
+
+const exchange = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp());
+
+/** A pipe, because parameters alone do not get at the settings. */
+@Injectable()
+class UsageAnswers implements PipeTransform<Exchange, UsageAnswer> {
+  constructor(private readonly settings: Settings) {}
+
+  transform(http: Exchange): UsageAnswer {
+    return answerTo(http.getRequest<Request>(), http.getResponse<Response>(), this.settings.publicUrl);
+  }
+}
+
+function answerTo(request: Request, response: Response, publicUrl: string): UsageAnswer {
   const wantsCsv = request.accepts(['application/json', 'text/csv']) === 'text/csv';
   response.vary('Accept');
   const answer: UsageAnswer = {
@@ -28,15 +40,17 @@ function answerTo(request: Request, response: Response): UsageAnswer {
       return toCsv(body);
     },
     givePage: (body, toCsv) => {
-      if (body.next_cursor !== null)
-        response.set('Link', `<${addressWith(request, body.next_cursor)}>; rel="next"`);
+      if (body.next_cursor !== null) {
+        const path = pathWith(request, body.next_cursor);
+        response.set('Link', `<${publicUrl}${path}>; rel="next"`);
+      }
       return answer.give(body, toCsv);
     },
   };
   return answer;
 }
 
-function addressWith(request: Request, cursor: string): string {
+function pathWith(request: Request, cursor: string): string {
   const { pathname, searchParams } = new URL(request.originalUrl, 'http://localhost');
   searchParams.set('cursor', cursor);
   return `${pathname}?${searchParams.toString()}`;

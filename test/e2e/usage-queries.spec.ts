@@ -7,12 +7,13 @@ import { recordAll, usageRecord } from '../support/usage.js';
 
 const UNTYPED = { error: { message: expect.any(String) } };
 const NO_ID = '00000000-0000-0000-0000-000000000000';
+const PUBLIC_URL = 'https://example.com/mint';
 const MARCH = { from: '2026-03-01', to: '2026-04-01' };
 
 let app: TestApp;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ PUBLIC_URL });
 });
 afterAll(() => app.close());
 
@@ -339,7 +340,9 @@ describe('CSV', () => {
     const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(headers.link!) ?? [];
     expect(text.split('\r\n')).toHaveLength(3);
     expect(text).toMatch(/^id,request_id,at,.*,attempts\r\n/);
-    const second = await team.admin.get(next).set('Accept', 'text/csv').expect(200);
+    expect(next).toContain(`${PUBLIC_URL}${team.base}/usage/requests?`);
+    const path = next.slice(PUBLIC_URL.length);
+    const second = await team.admin.get(path).set('Accept', 'text/csv').expect(200);
     expect(second.text).toContain(`'=cmd()`);
     expect(second.text).toContain(`"[{""upstream_id"":1,`);
     expect(second.headers.link).toBeUndefined();
