@@ -3,6 +3,9 @@ import type { ExecutionContext, PipeTransform } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Settings } from '../config/settings.js';
 
+const JSON_TYPES = ['application/json', 'application/json; charset=utf-8'];
+const CSV_TYPES = ['text/csv', 'text/csv; charset=utf-8'];
+
 /** How an answer about usage is given: JSON, or CSV where `Accept` prefers it. */
 export interface UsageAnswer {
   give<T extends object>(answer: T, toCsv: (answer: T) => string): T | string;
@@ -28,7 +31,8 @@ class UsageAnswers implements PipeTransform<Exchange, UsageAnswer> {
 }
 
 function answerTo(request: Request, response: Response, publicUrl: string): UsageAnswer {
-  const wantsCsv = request.accepts(['application/json', 'text/csv']) === 'text/csv';
+  const preferred = request.accepts([...JSON_TYPES, ...CSV_TYPES]);
+  const wantsCsv = preferred !== false && CSV_TYPES.includes(preferred);
   response.vary('Accept');
   const answer: UsageAnswer = {
     give: (body, toCsv) => {

@@ -348,11 +348,19 @@ describe('CSV', () => {
     expect(second.headers.link).toBeUndefined();
   });
 
-  it.each(['*/*', 'application/json', 'text/html', 'text/csv;q=0.5, application/json'])(
-    'is not for who accepts %s',
+  it.each([
+    ...['*/*', 'application/json', 'text/html', 'text/csv;q=0.5, application/json'],
+    ...['application/json; charset=utf-8, text/csv', 'text/csv; charset=utf-16'],
+  ])('is not for who accepts %s', async (accept) => {
+    const { headers } = await team.admin.get(`${team.base}/usage`).set('Accept', accept).expect(200);
+    expect(headers['content-type']).toContain('application/json');
+  });
+
+  it.each(['text/csv; charset=utf-8', 'text/csv;charset=UTF-8, application/json;q=0.9'])(
+    'is for who accepts %s',
     async (accept) => {
       const { headers } = await team.admin.get(`${team.base}/usage`).set('Accept', accept).expect(200);
-      expect(headers['content-type']).toContain('application/json');
+      expect(headers['content-type']).toBe('text/csv; charset=utf-8');
     },
   );
 });
