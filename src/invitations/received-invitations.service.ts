@@ -136,7 +136,8 @@ export class ReceivedInvitationsService {
 
 /** @param hidden an invitation for somebody else is not even told of: its id could be guessed */
 function assertAddressed(user: SessionUser, invitation: InvitationRow, hidden: boolean): void {
-  const addressed = emailKey(user.email) === invitation.emailKey;
+  const isTheirs = invitation.acceptedByUserId === user.id; // whatever their address is by now
+  const addressed = isTheirs || emailKey(user.email) === invitation.emailKey;
   if (hidden && !addressed) throw new InvitationNotFound();
   if (!user.emailVerified) throw new EmailUnverified();
   if (!addressed) throw new EmailMismatch();

@@ -480,6 +480,19 @@ describe('accepting', () => {
     expect(await statusOf(id)).toBe('accepted');
   });
 
+  it('again by the same user under another address is the same answer, and 409 once removed', async () => {
+    const { token, guest, own, user } = await invited();
+    const { body } = await accept(guest, token).expect(200);
+    const email = `${user}@moved.example.com`;
+    const moved = await app.as(user, { email });
+    const now = { ...body, member: { ...body.member, email } };
+    await accept(moved, token).expect(200, now);
+    await moved.post(`${own}/accept`).expect(200, now);
+    await team.admin.delete(`${team.base}/members/${user}`).expect(200);
+    for (const used of [accept(moved, token), moved.post(`${own}/accept`)])
+      expect((await used.expect(409)).body).toEqual(typed('invitation_used'));
+  });
+
   it('of a used one is 409 for a member who was removed since, and for another user with the address', async () => {
     const { token, guest, own, user } = await invited();
     await accept(guest, token).expect(200);
