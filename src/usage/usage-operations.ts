@@ -5,7 +5,7 @@ import { UsageRequestsResponse } from './dto/usage-requests.response.js';
 import { UsageResponse } from './dto/usage.response.js';
 import { BUCKETS, GROUPINGS } from './usage-query.js';
 
-const SEVERAL = 'Several are given by repeating the parameter.';
+const SEVERAL = 'Several are given by repeating the parameter, with or without `[]` after its name.';
 const NUMBERS = { type: 'array', items: { type: 'integer' }, description: SEVERAL };
 const NAMES = { type: 'array', items: { type: 'string' }, description: SEVERAL };
 
@@ -22,7 +22,7 @@ const SUMMARY: ParameterSchemas = {
   bucket: { type: 'string', enum: BUCKETS, default: 'day', description: 'Of UTC.' },
   group_by: {
     ...{ type: 'array', items: { type: 'string', enum: GROUPINGS } },
-    description: 'Several are given by repeating the parameter, or with commas.',
+    description: `${SEVERAL} Commas do, too.`,
   },
 };
 const REFUSALS = [

@@ -49,7 +49,7 @@ export const UsageParameters = createParamDecorator((_: unknown, context: Execut
 export function parseUsageQuery(parameters: Parameters, now: Date): UsageQuery {
   return {
     ...parseRange(parameters, now),
-    bucket: oneOf('bucket', single('bucket', parameters.bucket) ?? 'day', BUCKETS),
+    bucket: oneOf('bucket', single('bucket', parameters) ?? 'day', BUCKETS),
     groupBy: [...new Set(list('group_by', parameters).map((name) => oneOf('group_by', name, GROUPINGS)))],
     filters: parseFilters(parameters),
     now,
@@ -57,14 +57,14 @@ export function parseUsageQuery(parameters: Parameters, now: Date): UsageQuery {
 }
 
 function parseRange(parameters: Parameters, now: Date): { from: Date; to: Date } {
-  const to = parseTime('to', parameters.to) ?? now;
-  const from = parseTime('from', parameters.from) ?? new Date(to.getTime() - DEFAULT_RANGE_MS);
+  const to = parseTime('to', parameters) ?? now;
+  const from = parseTime('from', parameters) ?? new Date(to.getTime() - DEFAULT_RANGE_MS);
   if (from >= to) throw new BadRequest('from must be before to');
   return { from, to };
 }
 
-function parseTime(name: string, value: unknown): Date | undefined {
-  const text = single(name, value)?.replace(' ', '+'); // a plus that was not encoded
+function parseTime(name: string, parameters: Parameters): Date | undefined {
+  const text = single(name, parameters)?.replace(' ', '+'); // a plus that was not encoded
   if (text === undefined) return undefined;
   const time = parseIsoTime(text);
   const year = time?.getUTCFullYear() ?? NaN;
@@ -93,7 +93,7 @@ const FILTERS: Record<Grouping, (name: string, parameters: Parameters) => string
 };
 
 function names(name: string, parameters: Parameters): string[] {
-  const values = all(name, parameters[name]);
+  const values = all(name, parameters);
   if (!values.every((value) => value !== '' && isStorableText(value)))
     throw new BadRequest(`${name} must not be empty or hold characters that cannot be stored`);
   return values;
@@ -107,18 +107,18 @@ function matching(name: string, parameters: Parameters, pattern: RegExp, what: s
 
 /** Repeated, or separated by commas. */
 function list(name: string, parameters: Parameters): string[] {
-  return all(name, parameters[name]).flatMap((text) => text.split(','));
+  return all(name, parameters).flatMap((text) => text.split(','));
 }
 
-function all(name: string, value: unknown): string[] {
-  if (value === undefined) return [];
-  const values: unknown[] = Array.isArray(value) ? value : [value];
+/** Many clients (axios, for one) put brackets after the name of what is repeated. */
+function all(name: string, parameters: Parameters): string[] {
+  const values: unknown[] = [parameters[name] ?? [], parameters[`${name}[]`] ?? []].flat();
   if (values.every((each) => typeof each === 'string')) return values;
   throw new BadRequest(`${name} must be text`);
 }
 
-function single(name: string, value: unknown): string | undefined {
-  const [first, ...rest] = all(name, value);
+function single(name: string, parameters: Parameters): string | undefined {
+  const [first, ...rest] = all(name, parameters);
   if (rest.length > 0) throw new BadRequest(`${name} must be there once`);
   return first;
 }

@@ -146,19 +146,36 @@ describe('the range', () => {
     'model=%00',
     `status=${Array.from({ length: 101 }, () => 200).join(',')}`,
     'bucket=hour&from=2025-01-01&to=2026-01-01',
+    ...[
+      'model[]=',
+      'group_by[]=colour',
+      'key[]=x',
+      'status=200&status[]=x',
+      'from[]=x',
+      'to=2026-03-02&to[]=2026-03-03',
+    ],
   ])('%s is refused', async (query) => {
     expect((await team.admin.get(`${team.base}/usage?${query}`).expect(400)).body).toEqual(UNTYPED);
   });
 
-  it('takes filters repeated and separated by commas', async () => {
+  it('takes filters repeated, with brackets and without, and separated by commas', async () => {
     for (const query of [
       'status=200,429&status=500',
       'model=gpt-4o&model=other',
+      ...['model[]=other&model[]=gpt-4o', 'model%5B%5D=gpt-4o', 'status=200&status[]=429'],
       'key=1,2',
       'upstream=1&user=ann',
     ])
       expect(await total(team.admin, `${team.base}/usage?${query}`, {})).toBe(2);
-    for (const query of ['status=429', 'model=gpt-4', 'key=2', 'upstream=7', 'user=bob', 'provider=x'])
+    for (const query of [
+      'status=429',
+      'model=gpt-4',
+      'key=2',
+      'upstream=7',
+      'user=bob',
+      'provider=x',
+      'model[]=x',
+    ])
       expect(await total(team.admin, `${team.base}/usage?${query}`, {})).toBe(0);
   });
 });
@@ -194,8 +211,8 @@ describe('groups', () => {
     ]);
     await team.admin.put(`/me/keys/${key.id}`).send({ name: 'desk' }).expect(200);
     await team.admin.delete(`/me/keys/${key.id}`).expect(204);
-    const groups = async (group_by: string) => {
-      const query = { ...MARCH, bucket: 'month', group_by };
+    const groups = async (names: string | string[], parameter = 'group_by') => {
+      const query = { ...MARCH, bucket: 'month', [parameter]: names };
       const { body } = await team.admin.get(`${team.base}/usage`).query(query).expect(200);
       return body.buckets[0].groups as Record<string, unknown>[];
     };
@@ -204,6 +221,7 @@ describe('groups', () => {
       expect.objectContaining({ upstream_id: 1, upstream_name: 'main', requests: 1 }),
     ]);
     const [known, unknown] = await groups('key,user');
+    expect(await groups(['key', 'user'], 'group_by[]')).toEqual([known, unknown]);
     expect(known).toMatchObject({ key_id: key.id, key_name: 'desk', user_id: team.user });
     expect(known!.user_email).toBe(`${team.user}@example.com`);
     expect(unknown).toMatchObject({ key_id: 999_999, key_name: null, user_id: 'gone', user_email: null });
