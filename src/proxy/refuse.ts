@@ -19,6 +19,7 @@ export function refuse(
   const text = JSON.stringify(body);
   // Another attempt would find the same pool: the SDKs are told not to make one.
   const retry = code === 'no_upstream' ? ['x-should-retry', 'false'] : [];
+  const challenge = status === 401 ? ['www-authenticate', 'Bearer'] : []; // RFC 9110, section 15.5.2
   if (retryAfterSeconds > 0) retry.push('retry-after', String(retryAfterSeconds));
   return {
     status,
@@ -26,7 +27,7 @@ export function refuse(
       if (response.destroyed) return;
       response.writeHead(status, [
         ...['content-type', 'application/json; charset=utf-8', 'cache-control', 'no-store'],
-        ...['content-length', String(Buffer.byteLength(text)), ...retry],
+        ...['content-length', String(Buffer.byteLength(text)), ...retry, ...challenge],
         ...['x-request-id', requestId, 'request-id', requestId],
       ]);
       response.end(text);

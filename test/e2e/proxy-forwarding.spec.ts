@@ -58,6 +58,7 @@ describe('the credential', () => {
       request_id: headers['x-request-id'],
     });
     expect(headers['request-id']).toBe(headers['x-request-id']);
+    expect(headers['www-authenticate']).toBe('Bearer');
     expect(upstream.requests).toEqual([]);
   });
 
@@ -74,7 +75,8 @@ describe('the credential', () => {
     const replies = await Promise.all(
       bad.map((secret) => call(app, secret, { ...chat, headers: { 'x-request-id': 'one' } })),
     );
-    for (const { status, text } of replies) expect([status, text]).toEqual([401, replies[0]!.text]);
+    for (const { status, text, headers } of replies)
+      expect([status, text, headers['www-authenticate']]).toEqual([401, replies[0]!.text, 'Bearer']);
     expect(JSON.parse(replies[0]!.text).error.code).toBe('invalid_proxy_key');
     expect(upstream.requests).toEqual([]);
   });
