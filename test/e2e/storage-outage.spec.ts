@@ -116,6 +116,19 @@ describe('an object storage that cannot be reached', () => {
   });
 });
 
+it('is asked once by all who want to know at the same time whether the service is ready', async () => {
+  let asked = 0;
+  proxy.onRequest = () => {
+    asked++;
+    return 'hang';
+  };
+  const answers = await inParallel(20, readiness);
+  expect(tally(answers.map(({ status }) => status))).toEqual({ 503: 20 });
+  expect(asked).toBe(1);
+  await proxy.recover();
+  await readiness().expect(200); // of a check of its own
+});
+
 describe('an object storage that hangs', () => {
   let documents: Document[];
   let deleted: Document;
