@@ -15,11 +15,12 @@ type JsonObject = Record<string, unknown>;
  *
  * The body is read when the handler's arguments are collected, after the guards: a request that is refused
  * for its session, path or role is refused before its body is looked at.
+ * @param limitBytes where it is not the usual one
  */
-export const JsonBody = (): ParameterDecorator => jsonBody('required');
+export const JsonBody = (limitBytes?: number): ParameterDecorator => jsonBody('required', limitBytes);
 
 /** {@link JsonBody} that counts as `{}` when there is none. */
-export const OptionalJsonBody = (): ParameterDecorator => jsonBody('optional');
+export const OptionalJsonBody = (limitBytes?: number): ParameterDecorator => jsonBody('optional', limitBytes);
 
 type Presence = 'required' | 'optional';
 
@@ -29,6 +30,8 @@ const JSON_BODY = 'mintkeep:json-body';
 export interface JsonBodyOf {
   readonly type: Type<object>;
   readonly presence: Presence;
+  /** Where it is not the usual one. */
+  readonly limitBytes?: number;
 }
 
 /** What {@link JsonBody} says of a handler; undefined where it takes none. */
@@ -36,23 +39,26 @@ export function jsonBodyOf(handler: object): JsonBodyOf | undefined {
   return Reflect.getMetadata(JSON_BODY, handler) as JsonBodyOf | undefined;
 }
 
-function jsonBody(presence: Presence): ParameterDecorator {
+function jsonBody(presence: Presence, limitBytes?: number): ParameterDecorator {
   return (target, name, index) => {
     const types = Reflect.getMetadata('design:paramtypes', target, name!) as Type<object>[];
-    const body: JsonBodyOf = { type: types[index]!, presence };
+    const body: JsonBodyOf = { type: types[index]!, presence, limitBytes };
     const handler = Object.getOwnPropertyDescriptor(target, name!)!;
-    readJsonBody(presence, new FieldsPipe())(target, name, index);
+    readJsonBody({ presence, limitBytes }, new FieldsPipe())(target, name, index);
     Reflect.defineMetadata(JSON_BODY, body, handler.value as object);
     ApiExtraModels(body.type)(target, name, handler);
   };
 }
 
-const readJsonBody = createParamDecorator((presence: Presence, context: ExecutionContext) =>
-  readJson(context.switchToHttp().getRequest<Request>(), presence),
+const readJsonBody = createParamDecorator((how: Omit<JsonBodyOf, 'type'>, context: ExecutionContext) =>
+  readJson(context.switchToHttp().getRequest<Request>(), how),
 );
 
-async function readJson(request: Request, presence: Presence): Promise<JsonObject> {
-  const bytes = await readBytes(request);
+async function readJson(
+  request: Request,
+  { presence, limitBytes }: Omit<JsonBodyOf, 'type'>,
+): Promise<JsonObject> {
+  const bytes = await readBytes(request, limitBytes);
   return presence === 'optional' && bytes.length === 0 ? {} : parseJsonObject(bytes);
 }
 
