@@ -19,7 +19,7 @@ export class DevicePageFrame {
   }
 
   /** A GET: what it leads to can be reloaded and bookmarked, and approves nothing. */
-  codeForm(): Html {
+  codeForm(userCode?: string): Html {
     return html`<form method="get" action="${this.addresses.path}">
       <label for="user_code">Code</label>
       <input
@@ -27,6 +27,7 @@ export class DevicePageFrame {
         class="code"
         name="user_code"
         type="text"
+        value="${userCode}"
         placeholder="XXXX-XXXX"
         maxlength="20"
         autocomplete="off"

@@ -35,6 +35,7 @@ import { DevicePages } from './device-pages.js';
 import { PageSessions } from './page-session.js';
 import type { PageSession } from './page-session.js';
 import { SameOriginGuard } from './same-origin.guard.js';
+import { parseUserCode } from './user-codes.js';
 
 const USER_CODE = {
   user_code: { type: 'string', description: 'What is to be decided about; asked for when left out.' },
@@ -78,7 +79,10 @@ export class DevicePageController {
     private readonly pages: DevicePages,
   ) {}
 
-  @Operation('showDevicePage', 'The approval page', { answers: 'page', refuses: REFUSALS, query: USER_CODE })
+  @Operation('showDevicePage', 'The approval page', {
+    description: 'Where a link of another site leads here, the code is filled in, to be sent by the user.',
+    ...{ answers: 'page', refuses: REFUSALS, query: USER_CODE },
+  })
   @Get()
   async show(
     @Req() request: Request,
@@ -87,8 +91,8 @@ export class DevicePageController {
   ): Promise<void> {
     const userCode = typeof typed === 'string' ? typed : 'not a code'; // named twice, say
     const session = await this.sessions.of(request, userCode);
-    if (userCode.trim() === '') {
-      sendPage(response, HttpStatus.OK, this.pages.enterCode(session));
+    if (userCode.trim() === '' || isFromAnotherSite(request)) {
+      sendPage(response, HttpStatus.OK, this.pages.enterCode(session, parseUserCode(userCode)));
       return;
     }
     const device = await this.approvals.find(session, userCode);
@@ -139,6 +143,11 @@ export class DevicePageController {
     session.assertForm(form.get('csrf_token'));
     return { session, userCode, organizationId: toOrganizationId(form.get('organization_id')) };
   }
+}
+
+/** Links of others lead to codes that the user has not typed, and that are not to be held against them. */
+function isFromAnotherSite({ headers }: Request): boolean {
+  return headers['sec-fetch-site'] === 'cross-site';
 }
 
 /** @throws OrganizationNotFound for what can be nobody's id */

@@ -24,12 +24,15 @@ export class DevicePages {
     private readonly frame: DevicePageFrame,
   ) {}
 
-  enterCode(session: PageSession): Page {
+  /** @param userCode that the user has only to send */
+  enterCode(session: PageSession, userCode?: string): Page {
+    const prompt =
+      userCode === undefined ? 'Enter the code that your device shows.' : 'Does your device show this code?';
     return this.frame.page(
       'Connect a device',
       html`<h1>Connect a device</h1>
-        <p>Enter the code that your device shows.</p>
-        ${this.frame.codeForm()} ${this.account(session)}`,
+        <p>${prompt}</p>
+        ${this.frame.codeForm(userCode)} ${this.account(session, userCode)}`,
     );
   }
 
@@ -115,8 +118,8 @@ export class DevicePages {
   }
 
   /** Whose account this is about, and the way to another one. */
-  private account({ user }: PageSession): Html {
-    const signIn = this.addresses.signIn('');
+  private account({ user }: PageSession, userCode = ''): Html {
+    const signIn = this.addresses.signIn(userCode);
     return html`<p class="links soft">
       <span class="wrap">Signed in as <strong>${user.email}</strong></span>
       ${signIn !== undefined && html`<a href="${signIn}">Use another account</a>`}

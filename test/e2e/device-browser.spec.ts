@@ -153,6 +153,24 @@ if (!present) process.stderr.write(`skipped: the tests in a browser need ${CHROM
     expect(await heading()).toBe('A device asks for a key');
   });
 
+  it('has a code sent by whoever follows a link of another site, and counts none before', async () => {
+    await signInAs('ada');
+    const login = await beginLogin(app);
+    const follow = async (userCode: string) => {
+      evil.page = `<a href="${app.url}/auth/device?user_code=${userCode}">Win a prize</a>`;
+      await page.goto(evil.url.replace('127.0.0.1', 'localhost'));
+      await page.getByRole('link').click();
+      expect(await heading()).toBe('Connect a device');
+      expect(await page.getByLabel('Code').inputValue()).toBe(userCode);
+    };
+    for (let i = 0; i < 11; i++) await follow('BBBB-BBBB');
+    await follow(login.user_code);
+    await press('Continue');
+    expect(await heading()).toBe('A device asks for a key');
+    await press('Approve');
+    expect(await poll(app, login.device_code)).toMatch(KEY);
+  });
+
   it('tells of a code that has expired while the page was open', async () => {
     await signInAs('ada');
     const login = await beginLogin(app);

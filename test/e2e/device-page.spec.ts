@@ -266,6 +266,20 @@ describe('the page', () => {
     expect(await poll(app, device_code)).toBe('429 authorization_pending');
   });
 
+  it('neither looks up nor counts a code that a link of another site brings', async () => {
+    const { user_code } = await beginLogin(app);
+    const follow = (userCode: string) => ada.open(userCode).set('Sec-Fetch-Site', 'cross-site').expect(200);
+    for (let i = 0; i < 11; i++) await follow('BBBB-BBBB');
+    const [right, wrong] = [(await follow(user_code)).text, (await follow('BBBB-BBBB')).text];
+    expect(wrong.replaceAll('BBBB-BBBB', user_code)).toBe(right);
+    expect(right).toContain(`value="${user_code}"`);
+    expect((await follow('"><b>Win a prize')).text).not.toContain('prize');
+    for (const site of ['none', 'same-origin', 'same-site']) {
+      const { text } = await ada.open(user_code).set('Sec-Fetch-Site', site).expect(200);
+      expect(words(text)).toContain('A device asks for a key');
+    }
+  });
+
   it('can be posted nothing but a form', async () => {
     const cookie = `mintkeep_session=${await sessionFor('ada')}`;
     for (const body of ['{}', '', '{"user_code": "x"}']) {
