@@ -1,10 +1,8 @@
 import { NAME_MAX_CODE_POINTS } from '../common/fields.js';
 import { html } from '../common/html.js';
 import type { Html } from '../common/html.js';
-import { toShownName } from './device-name.js';
+import { toShownName } from '../common/shown-name.js';
 import type { OrganizationResponse } from '../organizations/dto/organization.response.js';
-
-const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** More pools than this are offered as a list to unfold. */
 const POOLS_IN_SIGHT = 6;
@@ -33,6 +31,5 @@ export function pools(organizations: OrganizationResponse[]): Html {
 /** Without what would turn the order of the words about, or show nothing. */
 export function poolName({ kind, name, slug }: OrganizationResponse): string {
   if (kind === 'personal') return 'Personal';
-  const shown = toShownName(name, NAME_MAX_CODE_POINTS);
-  return `${shown !== undefined && VISIBLE.test(shown) ? shown : slug} (team)`;
+  return `${toShownName(name, NAME_MAX_CODE_POINTS) ?? slug} (team)`;
 }

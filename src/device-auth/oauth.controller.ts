@@ -5,6 +5,7 @@ import { Public } from '../auth/public.decorator.js';
 import { BodyTooLarge, PUBLIC_BODY_LIMIT_BYTES } from '../common/body-bytes.js';
 import { UnsupportedEncoding } from '../common/domain-error.js';
 import { Operation } from '../common/operation.js';
+import { toShownName } from '../common/shown-name.js';
 import { Settings } from '../config/settings.js';
 import { clientAddress } from './client-address.js';
 import {
@@ -16,7 +17,7 @@ import {
   SlowDown,
   UnknownDeviceCode,
 } from './device-auth.errors.js';
-import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH, toShownName } from './device-name.js';
+import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH } from './device-name.js';
 import { DevicePollingService } from './device-polling.service.js';
 import { DeviceSessionsService } from './device-sessions.service.js';
 import { DeviceCodeResponse } from './dto/device-code.response.js';

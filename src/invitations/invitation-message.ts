@@ -1,17 +1,20 @@
+import { NAME_MAX_CODE_POINTS } from '../common/fields.js';
 import { html } from '../common/html.js';
+import { toShownName } from '../common/shown-name.js';
+import { EMAIL_MAX_LENGTH } from '../common/text.js';
 import type { Settings } from '../config/settings.js';
 import type { InvitationRow } from './invitation-rows.js';
 import { joinUrl } from './join-url.js';
 
 /** The mail as text and as HTML: plain, no images, nothing from outside. */
 export function invitationMessage(
-  { response, organizationName }: InvitationRow,
+  { response, organizationName, organizationSlug }: InvitationRow,
   token: string,
   settings: Settings,
 ): { to: string; subject: string; text: string; html: string } {
   const { email, role, invited_by, expires_at } = response;
-  // A line of their own would pass for ours.
-  const [inviter, name] = [inOneLine(invited_by.email), inOneLine(organizationName)];
+  const inviter = shown(invited_by.email, EMAIL_MAX_LENGTH) ?? 'Somebody';
+  const name = shown(organizationName, NAME_MAX_CODE_POINTS) ?? organizationSlug;
   const link = joinUrl(settings, token);
   const until = `${expires_at.slice(0, 10)} at ${expires_at.slice(11, 16)} UTC`;
   const as = role === 'admin' ? 'an admin' : 'a member';
@@ -50,6 +53,7 @@ export function invitationMessage(
   };
 }
 
-function inOneLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
+/** In one line: another would pass for ours. */
+function shown(text: string, maxLength: number): string | undefined {
+  return toShownName(text.replace(/\s+/g, ' '), maxLength);
 }

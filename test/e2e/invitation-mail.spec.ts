@@ -155,6 +155,28 @@ describe('a mail', () => {
   });
 
   it.each([
+    ['Ac\u202eme\u2066 \u0007L\u200btd', 'Acme Ltd'],
+    ['\u202e\u200b', undefined],
+  ])('shows of the name %j what can be shown, the slug where that is nothing', async (name, shown) => {
+    const { body } = await team.admin.put(team.base).send({ name }).expect(200);
+    const email = newAddress();
+    await becomes('sent', (await invite(team, email)).id);
+    const { headers, text, html } = mailTo(email)[0]!;
+    const expected = shown ?? body.slug;
+    expect(headers).toMatch(new RegExp(`^Subject: .* invites you to ${expected}\r?$`, 'm'));
+    expect(text).toContain(`to join ${expected} as`);
+    expect(html).toContain(`<strong>${expected}</strong>`);
+  });
+
+  it('shows of the inviter’s address what can be shown', async () => {
+    const inviter = await app.as(team.user, { email: `ada\u202e\u0007\n@example.com` });
+    const email = newAddress();
+    const { body } = await inviter.post(`${team.base}/invite`).send({ email, role: 'member' }).expect(201);
+    await becomes('sent', body.id);
+    expect(mailTo(email)[0]!.text).toContain('ada @example.com invites you');
+  });
+
+  it.each([
     '"a, eve@evil.example, b"@example.com',
     '"eve@evil.example x"@example.com',
     '"eve <eve@evil.example>"@example.com',

@@ -1,4 +1,4 @@
-import { toShownName } from './device-name.js';
+import { toShownName } from './shown-name.js';
 
 it.each([
   ['mint CLI', 'mint CLI'],
@@ -8,13 +8,14 @@ it.each([
   ['\u2066a\u2069\u200e\u200f\u061cb', 'ab'],
   ['a\r\nb\u2028c\u2029', 'abc'],
   ['\ud83d half', 'half'],
+  ['a\u200bb\u2060c\ufeffd', 'abcd'],
   ['👩‍💻 laptop', '👩‍💻 laptop'],
   ['日本語', '日本語'],
 ])('%j is shown as %j', (text, shown) => {
   expect(toShownName(text, 64)).toBe(shown);
 });
 
-it.each(['', '  ', '\u0000', '\u202e \u2066'])('nothing is left of %j', (text) => {
+it.each(['', '  ', '\u0000', '\u202e \u2066', '\u200d', '\u0301'])('nothing is left of %j', (text) => {
   expect(toShownName(text, 64)).toBeUndefined();
 });
 
