@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseSettings } from '../../src/config/parse-settings.js';
-import { composeFile, configOf } from '../support/compose.js';
+import { composeFile, configOf, interpolate } from '../support/compose.js';
 import { COMPOSE_SCHEMA } from '../support/compose-schema.js';
 
 const file = composeFile();
@@ -23,16 +23,6 @@ function dotEnv(): Record<string, string> {
       return [name, value.includes('-base64') ? random.toString('base64') : random.toString('hex')];
     }),
   );
-}
-
-/** What the variables of a text make of it, as Compose does it. @throws Error for one that has to be set and is not */
-function interpolate(text: string, variables: Record<string, string>): string {
-  return text.replace(/\$\{(\w+)(?::([-?])(.*?))?\}/g, (_, name: string, kind?: string, fallback = '') => {
-    const value = variables[name];
-    if (value) return value;
-    if (kind !== '-') throw new Error(`${name} has to be set`);
-    return fallback as string;
-  });
 }
 
 function environmentOf(service: string, variables = dotEnv()): Record<string, string> {
@@ -111,6 +101,14 @@ it('the identity provider signs what the replicas accept', () => {
   expect(ours.SESSION_JWT_SECRET).toBe(theirs.GOTRUE_JWT_SECRET);
   expect(ours.SESSION_JWT_AUDIENCE).toBe(theirs.GOTRUE_JWT_AUD);
   expect(ours.SESSION_JWT_ISSUER).toBe(theirs.GOTRUE_JWT_ISSUER);
+});
+
+it('the identity provider limits clients by what the balancer says of them, and they cannot', () => {
+  const header = environmentOf('auth').GOTRUE_RATE_LIMIT_HEADER!;
+  const [written, ...more] = configOf(file, 'nginx')
+    .match(/proxy_set_header [^;]*/g)!
+    .filter((line) => line.includes(` ${header} `));
+  expect([written, more]).toEqual([`proxy_set_header ${header} $remote_addr`, []]);
 });
 
 it('the databases are made for those who use them', () => {

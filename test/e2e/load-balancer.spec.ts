@@ -167,6 +167,22 @@ it('shows the identity provider, and nobody the figures', async () => {
   for (const path of ['/metrics', '/metrics/', '/METRICS']) await behind.anonymous.get(path).expect(404);
 });
 
+it('tells the identity provider who the client is, as what ends TLS says, and as nobody else does', async () => {
+  answer = (response) => response.end('{}');
+  const askedBy = async (url: string) => {
+    const forged = { 'X-Real-IP': '198.51.100.1', 'X-Forwarded-For': '198.51.100.2, 203.0.113.9' };
+    await supertest(url).post('/identity/otp').set(forged).send({}).expect(200);
+    const { 'x-real-ip': client, 'x-forwarded-for': hops } = upstream.requests.at(-1)!.headers;
+    return [client, String(hops).split(', ').at(-1)];
+  };
+  expect(await askedBy(balancer.url)).toEqual(['127.0.0.1', '127.0.0.1']);
+  const behindTls = await startBalancer(ports, upstream.port, { TLS_PROXY: '127.0.0.1' });
+  expect(await askedBy(behindTls.url).finally(() => behindTls.stop())).toEqual([
+    '203.0.113.9',
+    '203.0.113.9',
+  ]);
+});
+
 describe('a rolling restart under load', () => {
   const WORKERS = 8;
   let isOver: boolean;

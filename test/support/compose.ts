@@ -25,6 +25,16 @@ export function composeFile(): ComposeFile {
 }
 
 /** A file that the compose file holds, as its container gets it. */
-export function configOf(file: ComposeFile, name: string): string {
-  return file.configs[name]!.content.replaceAll('$$', '$');
+export function configOf(file: ComposeFile, name: string, variables: Record<string, string> = {}): string {
+  return interpolate(file.configs[name]!.content, variables).replaceAll('$$', '$');
+}
+
+/** What the variables of a text make of it, as Compose does it. @throws Error for one that has to be set and is not */
+export function interpolate(text: string, variables: Record<string, string>): string {
+  return text.replace(/\$\{(\w+)(?::([-?])(.*?))?\}/g, (_, name: string, kind?: string, fallback = '') => {
+    const value = variables[name];
+    if (value) return value;
+    if (kind !== '-') throw new Error(`${name} has to be set`);
+    return fallback as string;
+  });
 }

@@ -23,12 +23,18 @@ const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
  * Starts nginx with the configuration that the compose file has for it; nothing but addresses and folders is replaced.
  * @param replicas their ports, in the order of the file
  * @param identityPort of what stands for the identity provider
+ * @param variables of `.env`
  */
-export async function startBalancer(replicas: readonly number[], identityPort: number): Promise<Balancer> {
+export async function startBalancer(
+  replicas: readonly number[],
+  identityPort: number,
+  variables: Record<string, string> = {},
+): Promise<Balancer> {
   const folder = await mkdtemp(join(tmpdir(), 'mintkeep-nginx-'));
   await chmod(folder, 0o755); // nginx drops its rights
   const port = await freePort();
-  await writeFile(join(folder, 'nginx.conf'), configuration(folder, port, replicas, identityPort));
+  const text = configOf(composeFile(), 'nginx', variables);
+  await writeFile(join(folder, 'nginx.conf'), adapted(text, folder, port, replicas, identityPort));
   const child = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-g', 'daemon off;']);
   const lines: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (text: string) => lines.push(text));
@@ -48,7 +54,8 @@ export async function startBalancer(replicas: readonly number[], identityPort: n
   };
 }
 
-function configuration(
+function adapted(
+  configuration: string,
   folder: string,
   port: number,
   replicas: readonly number[],
@@ -62,13 +69,10 @@ function configuration(
     ['http://auth:9999/', `http://127.0.0.1:${identityPort}/`],
     ...replicas.map((replica, i): [string, string] => [`mintkeep-${i + 1}:3000`, `127.0.0.1:${replica}`]),
   ];
-  return changes.reduce(
-    (text, [from, to]) => {
-      if (!text.includes(from)) throw new Error(`the configuration does not have "${from}"`);
-      return text.replaceAll(from, to);
-    },
-    configOf(composeFile(), 'nginx'),
-  );
+  return changes.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`the configuration does not have "${from}"`);
+    return text.replaceAll(from, to);
+  }, configuration);
 }
 
 async function listening(port: number): Promise<void> {
