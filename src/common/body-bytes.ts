@@ -4,28 +4,26 @@ import { BadRequest, UnsupportedEncoding } from './domain-error.js';
 
 /** Greatest body of a request to ourselves, in bytes on the wire. */
 export const BODY_LIMIT_BYTES = 1_048_576;
-/** The same on routes that are open to everybody: what anybody may have us keep in memory. */
-export const PUBLIC_BODY_LIMIT_BYTES = 8_192;
 
 /**
  * The body as it came; empty when there is none.
  * @throws UnsupportedEncoding @throws BodyTooLarge @throws BadRequest when it was cut off
  */
-export async function readBytes(request: Request, limitBytes = BODY_LIMIT_BYTES): Promise<Buffer> {
+export async function readBytes(request: Request): Promise<Buffer> {
   if (request.headers['content-encoding'] !== undefined) throw new UnsupportedEncoding();
   const length = request.headers['content-length'];
   try {
-    return await getRawBody(request, { length, limit: limitBytes });
+    return await getRawBody(request, { length, limit: BODY_LIMIT_BYTES });
   } catch (error) {
     request.resume(); // the rest is read and dropped, so that the client gets to read its answer
     const tooLarge = (error as { type?: string }).type === 'entity.too.large';
-    throw tooLarge ? new BodyTooLarge(limitBytes) : new BadRequest('the body was cut off');
+    throw tooLarge ? new BodyTooLarge() : new BadRequest('the body was cut off');
   }
 }
 
-/** More bytes than the limit. */
+/** More than {@link BODY_LIMIT_BYTES}. */
 export class BodyTooLarge extends BadRequest {
-  constructor(limitBytes = BODY_LIMIT_BYTES) {
-    super(`the body is larger than ${limitBytes} bytes`);
+  constructor() {
+    super(`the body is larger than ${BODY_LIMIT_BYTES} bytes`);
   }
 }

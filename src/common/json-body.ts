@@ -15,12 +15,11 @@ type JsonObject = Record<string, unknown>;
  *
  * The body is read when the handler's arguments are collected, after the guards: a request that is refused
  * for its session, path or role is refused before its body is looked at.
- * @param limitBytes where it is not the usual one
  */
-export const JsonBody = (limitBytes?: number): ParameterDecorator => jsonBody('required', limitBytes);
+export const JsonBody = (): ParameterDecorator => jsonBody('required');
 
 /** {@link JsonBody} that counts as `{}` when there is none. */
-export const OptionalJsonBody = (limitBytes?: number): ParameterDecorator => jsonBody('optional', limitBytes);
+export const OptionalJsonBody = (): ParameterDecorator => jsonBody('optional');
 
 type Presence = 'required' | 'optional';
 
@@ -30,8 +29,6 @@ const JSON_BODY = 'mintkeep:json-body';
 export interface JsonBodyOf {
   readonly type: Type<object>;
   readonly presence: Presence;
-  /** Where it is not the usual one. */
-  readonly limitBytes?: number;
 }
 
 /** What {@link JsonBody} says of a handler; undefined where it takes none. */
@@ -39,26 +36,23 @@ export function jsonBodyOf(handler: object): JsonBodyOf | undefined {
   return Reflect.getMetadata(JSON_BODY, handler) as JsonBodyOf | undefined;
 }
 
-function jsonBody(presence: Presence, limitBytes?: number): ParameterDecorator {
+function jsonBody(presence: Presence): ParameterDecorator {
   return (target, name, index) => {
     const types = Reflect.getMetadata('design:paramtypes', target, name!) as Type<object>[];
-    const body: JsonBodyOf = { type: types[index]!, presence, limitBytes };
+    const body: JsonBodyOf = { type: types[index]!, presence };
     const handler = Object.getOwnPropertyDescriptor(target, name!)!;
-    readJsonBody({ presence, limitBytes }, new FieldsPipe())(target, name, index);
+    readJsonBody(presence, new FieldsPipe())(target, name, index);
     Reflect.defineMetadata(JSON_BODY, body, handler.value as object);
     ApiExtraModels(body.type)(target, name, handler);
   };
 }
 
-const readJsonBody = createParamDecorator((how: Omit<JsonBodyOf, 'type'>, context: ExecutionContext) =>
-  readJson(context.switchToHttp().getRequest<Request>(), how),
+const readJsonBody = createParamDecorator((presence: Presence, context: ExecutionContext) =>
+  readJson(context.switchToHttp().getRequest<Request>(), presence),
 );
 
-async function readJson(
-  request: Request,
-  { presence, limitBytes }: Omit<JsonBodyOf, 'type'>,
-): Promise<JsonObject> {
-  const bytes = await readBytes(request, limitBytes);
+async function readJson(request: Request, presence: Presence): Promise<JsonObject> {
+  const bytes = await readBytes(request);
   return presence === 'optional' && bytes.length === 0 ? {} : parseJsonObject(bytes);
 }
 

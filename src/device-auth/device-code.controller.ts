@@ -2,7 +2,6 @@ import { Controller, Header, HttpCode, HttpStatus, Post, Req, UseFilters } from 
 import { ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../auth/public.decorator.js';
-import { PUBLIC_BODY_LIMIT_BYTES } from '../common/body-bytes.js';
 import { JsonBody, OptionalJsonBody } from '../common/json-body.js';
 import { Operation } from '../common/operation.js';
 import { clientAddress } from './client-address.js';
@@ -40,7 +39,7 @@ export class DeviceCodeController {
   @Post('code')
   begin(
     @Req() request: Request,
-    @OptionalJsonBody(PUBLIC_BODY_LIMIT_BYTES) body: BeginDeviceSessionDto,
+    @OptionalJsonBody() body: BeginDeviceSessionDto,
   ): Promise<DeviceCodeResponse> {
     return this.sessions.begin(body, clientAddress(request));
   }
@@ -53,7 +52,7 @@ export class DeviceCodeController {
   @HttpCode(HttpStatus.OK)
   @Header('Cache-Control', 'no-store')
   @Post('token')
-  poll(@JsonBody(PUBLIC_BODY_LIMIT_BYTES) body: PollDto): Promise<DeviceKeyResponse> {
+  poll(@JsonBody() body: PollDto): Promise<DeviceKeyResponse> {
     return this.polling.poll(body.device_code);
   }
 }

@@ -14,7 +14,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { IdentityProviderUnavailable } from '../auth/auth.errors.js';
 import { Public } from '../auth/public.decorator.js';
-import { BodyTooLarge, PUBLIC_BODY_LIMIT_BYTES, readBytes } from '../common/body-bytes.js';
+import { BodyTooLarge, readBytes } from '../common/body-bytes.js';
 import { UnsupportedEncoding } from '../common/domain-error.js';
 import { parseForm } from '../common/form-body.js';
 import { Operation } from '../common/operation.js';
@@ -55,7 +55,7 @@ const DECISION_FORM = {
 const DECISION_REFUSALS = [
   ...REFUSALS,
   ...[CsrfFailed, OrganizationNotFound, new InvalidRequest('the body is not a form')],
-  ...[new BodyTooLarge(PUBLIC_BODY_LIMIT_BYTES), UnsupportedEncoding],
+  ...[BodyTooLarge, UnsupportedEncoding],
 ];
 
 /** A decision, as the form of the page has it. */
@@ -136,7 +136,7 @@ export class DevicePageController {
 
   /** @throws InvalidRequest @throws SignInNeeded @throws CsrfFailed @throws OrganizationNotFound */
   private async readForm(request: Request): Promise<DecisionForm> {
-    const form = parseForm(request, await readBytes(request, PUBLIC_BODY_LIMIT_BYTES));
+    const form = parseForm(request, await readBytes(request));
     if (!form) throw new InvalidRequest('the body is not a form');
     const userCode = form.get('user_code') ?? '';
     const session = await this.sessions.of(request, userCode);

@@ -2,7 +2,7 @@ import { Controller, Get, Header, HttpCode, HttpStatus, Post, Req, UseFilters } 
 import { ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../auth/public.decorator.js';
-import { BodyTooLarge, PUBLIC_BODY_LIMIT_BYTES } from '../common/body-bytes.js';
+import { BodyTooLarge } from '../common/body-bytes.js';
 import { UnsupportedEncoding } from '../common/domain-error.js';
 import { Operation } from '../common/operation.js';
 import { toShownName } from '../common/shown-name.js';
@@ -29,7 +29,7 @@ import { UnsupportedGrantType } from './oauth.errors.js';
 const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 const NOT_A_FORM = new InvalidRequest('the body must be application/x-www-form-urlencoded');
-const FORM_REFUSALS = [NOT_A_FORM, new BodyTooLarge(PUBLIC_BODY_LIMIT_BYTES), UnsupportedEncoding];
+const FORM_REFUSALS = [NOT_A_FORM, BodyTooLarge, UnsupportedEncoding];
 const POLL_REFUSALS = [
   ...[AuthorizationPending, SlowDown, AccessDenied, ExpiredToken],
   ...[UnknownDeviceCode, UnsupportedGrantType],

@@ -131,7 +131,6 @@ const LIMITS = `
 | what | limit |
 |---|---|
 | body of a request below \`/me\` | 1 MiB (1,048,576 bytes); 400 beyond |
-| body of a request below \`/auth\` and \`/oauth\` | 8 KiB (8,192 bytes); 400 beyond |
 | body of a request below \`/v1\` | 32 MiB unless the operator says otherwise; 413 beyond |
 | headers of a request | 16 KiB and 100 of them unless the operator says otherwise; 431 beyond |
 | time for a request to come in | 15 s for its headers, 300 s for all of it unless the operator says otherwise; 408 beyond |

@@ -4,7 +4,6 @@ import { UnsupportedEncoding } from '../common/domain-error.js';
 import { INTERNAL_ERROR } from '../common/error.filter.js';
 import type { Refusal } from '../common/error.filter.js';
 import { fieldRefusals, InvalidJson } from '../common/json-body.js';
-import type { JsonBodyOf } from '../common/json-body.js';
 import { MalformedId } from '../common/path-id.js';
 import { AdminsOnly, OrganizationNotFound } from '../organizations/organizations.errors.js';
 import type { Route } from './route.js';
@@ -20,12 +19,12 @@ export function refusalsOf(route: Route): Refusal[] {
     ...(route.hasIds ? [new MalformedId()] : []),
     ...(route.inOrganization ? [new OrganizationNotFound()] : []),
     ...(adminOnly === undefined ? [] : [new AdminsOnly(adminOnly)]),
-    ...(route.body ? bodyRefusals(route.body) : []),
+    ...(route.body ? bodyRefusals(route.body.type) : []),
     ...own,
     INTERNAL_ERROR,
   ];
 }
 
-function bodyRefusals({ type, limitBytes }: JsonBodyOf): Refusal[] {
-  return [new UnsupportedEncoding(), new BodyTooLarge(limitBytes), new InvalidJson(), ...fieldRefusals(type)];
+function bodyRefusals(type: new () => object): Refusal[] {
+  return [new UnsupportedEncoding(), new BodyTooLarge(), new InvalidJson(), ...fieldRefusals(type)];
 }

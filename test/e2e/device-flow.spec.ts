@@ -90,11 +90,8 @@ describe('asking for a code', () => {
   });
 
   it('is refused with a body that is too large or encoded', async () => {
-    const name = 'x'.repeat(8_192 - '{"name":""}'.length);
-    expect((await beginLogin(app, { name })).user_code).toMatch(/-/);
     for (const request of [
-      app.anonymous.post('/auth/device/code').send(JSON.stringify({ name: `${name}x` })),
-      app.anonymous.post('/auth/device/token').send(JSON.stringify({ device_code: name })),
+      app.anonymous.post('/auth/device/code').send(JSON.stringify({ name: 'x'.repeat(1_048_576) })),
       app.anonymous.post('/auth/device/code').set('Content-Encoding', 'gzip').send('{}'),
     ]) {
       expect((await request.expect(400)).body.error.type).toBe('invalid_request');
