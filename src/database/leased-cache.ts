@@ -9,7 +9,7 @@ interface Entry<V> {
 }
 
 /** How things stood before something was read. */
-export interface Reading {
+export interface Beginning {
   readonly generation: number;
   readonly epoch: number;
   /** As `performance.now()` has it. */
@@ -20,28 +20,28 @@ export interface Reading {
  * What this replica has read from the database, and hears of when it changes ({@link Invalidations}).
  *
  * An entry is believed while the replica holds a lease; what changes is forgotten before whoever changed it is answered.
- * What is being read while something changes is not kept: it may be what was so before.
+ * What is being read while something changes, or across a gap, is not kept: it may be what was so before.
  *
  * An epoch lasts as long as the replica hears of everything. What is from an earlier one may have changed in the gap
  * between: it is not believed, and counts for as long after the end of its epoch only as the database may be silent.
  */
-export class LeasedCache<K extends NonNullable<unknown>, V> {
+export class LeasedCache<K extends string | number, V> {
   private readonly entries: LRUCache<K, Entry<V>>;
   /** Counts changes. */
   private generation = 0;
   private epoch = 0;
 
-  /** @param changed which entries an invalidation is about; undefined where it is about none of this cache's */
+  /** @param changed which entry an invalidation is about, or which ones; undefined where it is about none of this cache's */
   constructor(
     private readonly invalidations: Invalidations,
     max: number,
-    changed: (invalidation: Invalidation) => ((key: K, value: V) => boolean) | undefined,
+    changed: (invalidation: Invalidation) => K | ((key: K, value: V) => boolean) | undefined,
   ) {
     this.entries = new LRUCache({ max });
     invalidations.on(
       (invalidation) => {
-        const isChanged = changed(invalidation);
-        if (isChanged) this.forget(isChanged);
+        const which = changed(invalidation);
+        if (which !== undefined) this.forget(which);
       },
       () => this.endEpoch(),
     );
@@ -66,22 +66,24 @@ export class LeasedCache<K extends NonNullable<unknown>, V> {
   }
 
   /** To be called before something is read that is to be kept. */
-  beginReading(): Reading {
+  beginReading(): Beginning {
     return { generation: this.generation, epoch: this.epoch, beganAt: performance.now() };
   }
 
-  keep(key: K, value: V, { generation, epoch, beganAt }: Reading): void {
-    if (generation === this.generation) this.entries.set(key, { value, epoch, certainUntil: beganAt });
+  keep(key: K, value: V, { generation, epoch, beganAt }: Beginning): void {
+    if (generation !== this.generation || epoch !== this.epoch) return;
+    this.entries.set(key, { value, epoch, certainUntil: beganAt });
   }
 
   delete(key: K): void {
     this.entries.delete(key);
   }
 
-  private forget(isChanged: (key: K, value: V) => boolean): void {
+  private forget(which: K | ((key: K, value: V) => boolean)): void {
     this.generation++;
-    for (const [key, { value }] of this.entries.entries())
-      if (isChanged(key, value)) this.entries.delete(key);
+    if (typeof which !== 'function') this.entries.delete(which);
+    else
+      for (const [key, { value }] of this.entries.entries()) if (which(key, value)) this.entries.delete(key);
   }
 
   private endEpoch(): void {

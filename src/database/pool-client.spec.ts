@@ -6,7 +6,7 @@ import { startTcpProxy } from '../../test/support/tcp-proxy.js';
 import type { TcpProxy } from '../../test/support/tcp-proxy.js';
 import { poolClient } from './pool-client.js';
 
-const SILENCE_LIMIT_MS = 500;
+const SILENCE_LIMIT_MS = 1_000;
 const POOL_SIZE = 3;
 
 describe('a database that is lost without a word', () => {
@@ -24,7 +24,12 @@ describe('a database that is lost without a word', () => {
     url.port = String(proxy.port);
     observed = [];
     const Client = poolClient(SILENCE_LIMIT_MS, (outcome) => observed.push(outcome));
-    pool = new pg.Pool({ connectionString: url.href, max: POOL_SIZE, connectionTimeoutMillis: 300, Client });
+    pool = new pg.Pool({
+      connectionString: url.href,
+      max: POOL_SIZE,
+      connectionTimeoutMillis: 1_000,
+      Client,
+    });
     pool.on('error', () => undefined);
   });
   afterEach(async () => {
@@ -56,6 +61,19 @@ describe('a database that is lost without a word', () => {
     await expect(client.query('ROLLBACK')).rejects.toThrow();
     client.release();
     expect(pool.totalCount).toBe(0);
+  });
+
+  it('is not taken for one that has answered while the process was held up', async () => {
+    const Client = poolClient(SILENCE_LIMIT_MS, () => undefined);
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const answer = client.query('SELECT 1 AS one');
+    const until = performance.now() + SILENCE_LIMIT_MS + 100;
+    setImmediate(() => {
+      while (performance.now() < until); // nothing else runs meanwhile
+    });
+    expect((await answer).rows).toEqual([{ one: 1 }]);
+    await client.end();
   });
 
   it('leaves connections alone on which nothing is asked', async () => {

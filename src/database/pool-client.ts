@@ -13,8 +13,12 @@ export function poolClient(silenceLimitMs: number, observe: Observer): typeof pg
     /** Handed on as it comes; `never` stands for whatever the library's dozen of signatures return. */
     override query(...args: unknown[]): never {
       const beganAt = performance.now();
-      const silence = setTimeout(() => void this.end(), silenceLimitMs).unref();
+      let isOver = false;
+      // After a stall of the event loop the answer may be here, and only not be read yet.
+      const look = () => setImmediate(() => isOver || void this.end());
+      const silence = setTimeout(look, silenceLimitMs).unref();
       const finished = (error: unknown) => {
+        isOver = true;
         clearTimeout(silence);
         observe(error ? 'failed' : 'ok', (performance.now() - beganAt) / 1_000);
       };

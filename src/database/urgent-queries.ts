@@ -22,35 +22,63 @@ const AT_ONCE_MS = 500;
  */
 @Injectable()
 export class UrgentQueries implements OnApplicationShutdown {
-  private readonly pool: pg.Pool;
+  /** The last one is in use. */
+  private readonly pools: pg.Pool[] = [];
+  /** As `performance.now()` has it. */
+  private replacedAt = -Infinity;
 
-  constructor(@InjectDataSource() dataSource: DataSource, { dependencies }: Metrics) {
-    const options = dataSource.options as PostgresDataSourceOptions;
-    this.pool = new pg.Pool({
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly metrics: Metrics,
+  ) {
+    this.pools.push(this.newPool());
+  }
+
+  /**
+   * What fails at once is asked once more, over a new connection: all there were may be from before the database was
+   * away.
+   * @throws Error when the database does not answer in time: with a connection, and to the statement
+   */
+  async rows<Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
+    const beganAt = performance.now();
+    const pool = this.pools.at(-1)!;
+    try {
+      return await preparedRows<Row>(pool, statement, values);
+    } catch (error) {
+      this.replace(pool);
+      if (performance.now() - beganAt > AT_ONCE_MS) throw error;
+      return preparedRows<Row>(this.pools.at(-1)!, statement, values);
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(this.pools.map((pool) => pool.end()));
+  }
+
+  /** Who waits for a connection of the old one still gets it. */
+  private replace(pool: pg.Pool): void {
+    const now = performance.now();
+    if (pool !== this.pools.at(-1) || now - this.replacedAt < AT_ONCE_MS) return;
+    this.replacedAt = now;
+    this.pools.push(this.newPool());
+    setTimeout(() => {
+      const at = this.pools.indexOf(pool);
+      if (pool.ending) return;
+      this.pools.splice(at, 1);
+      void pool.end();
+    }, 2 * LIMIT_MS).unref();
+  }
+
+  private newPool(): pg.Pool {
+    const options = this.dataSource.options as PostgresDataSourceOptions;
+    const { dependencies } = this.metrics;
+    const pool = new pg.Pool({
       ...(options.extra as pg.PoolConfig),
       connectionString: options.url,
       max: POOL_SIZE,
       connectionTimeoutMillis: LIMIT_MS,
       Client: poolClient(LIMIT_MS, (...query) => dependencies.databaseQueried(...query)),
     });
-    this.pool.on('error', idleConnectionLost);
-  }
-
-  /**
-   * What fails at once is asked once more: the connection may be one from before the database was away.
-   * @throws Error when the database does not answer in time: with a connection, and to the statement
-   */
-  async rows<Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
-    const beganAt = performance.now();
-    try {
-      return await preparedRows<Row>(this.pool, statement, values);
-    } catch (error) {
-      if (performance.now() - beganAt > AT_ONCE_MS) throw error;
-      return preparedRows<Row>(this.pool, statement, values);
-    }
-  }
-
-  onApplicationShutdown(): Promise<void> {
-    return this.pool.end();
+    return pool.on('error', idleConnectionLost);
   }
 }

@@ -23,20 +23,23 @@ export class LineEnds {
   }
 }
 
-const SEQUENCE_KEY = '"sequence_number":';
-/** Behind the number, so that none is taken that goes on in the next chunk. */
-const SEQUENCE_NUMBER = /^\s*(\d{1,15})[\s,}]/;
-const SEQUENCE_BYTES = 24;
+const SEQUENCE_KEY = '"sequence_number"';
+/** Up to what is behind the number, so that none is taken that goes on in the next chunk. */
+const SEQUENCE_NUMBER = /^\s*:\s*(\d{1,15})\s*[,}]/;
+/** Of a chunk, for a member that goes on in the next one. */
+const CARRIED_CHARACTERS = 64;
 
 /** The events of OpenAI's Responses are counted: one of ours is the next. */
 export class SequenceNumbers {
   next = 0;
+  private carried = '';
 
   passed(chunk: Buffer): void {
-    const at = chunk.lastIndexOf(SEQUENCE_KEY, undefined, 'latin1');
+    const text = this.carried + chunk.toString('latin1');
+    this.carried = text.slice(-CARRIED_CHARACTERS);
+    const at = text.lastIndexOf(SEQUENCE_KEY);
     if (at < 0) return;
-    const start = at + SEQUENCE_KEY.length;
-    const [, number] = SEQUENCE_NUMBER.exec(chunk.toString('latin1', start, start + SEQUENCE_BYTES)) ?? [];
+    const [, number] = SEQUENCE_NUMBER.exec(text.slice(at + SEQUENCE_KEY.length)) ?? [];
     if (number !== undefined) this.next = Number(number) + 1;
   }
 }

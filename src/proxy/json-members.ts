@@ -27,14 +27,12 @@ export const COLON = 0x3a;
 /** `m` as `\u006d`. */
 const ASCII_ESCAPE = /\\u00([0-7][\da-f])/gi;
 const ESCAPE_CHARACTERS = 6;
-/** No object has nearly as many that is a request or an answer. */
-const MEMBER_LIMIT = 10_000;
 
 /**
  * The members of a JSON object, without parsing what is in them: a request holds megabytes of images, of which
  * nothing is needed but where they end.
  * @param wanted names of the members that are told: letters, digits and underscores
- * @returns undefined where the text is not a JSON object, or has too many members. What is below the members is not checked
+ * @returns undefined where the text is not a JSON object. What is below the members is not checked
  */
 export function readObject(
   text: Buffer,
@@ -60,13 +58,11 @@ function readMembers(
   wanted: readonly string[],
   members: Map<string, MemberSpan>,
 ): number {
-  let end = first;
-  for (let count = 0; count < MEMBER_LIMIT; count++) {
-    const start = count === 0 ? first : skipSpace(text, end + 1, to);
-    end = readMember(text, start, to, wanted, members);
-    if (end < 0 || text[end] !== COMMA) return end;
+  let end = readMember(text, first, to, wanted, members);
+  while (end > 0 && text[end] === COMMA) {
+    end = readMember(text, skipSpace(text, end + 1, to), to, wanted, members);
   }
-  return -1;
+  return end;
 }
 
 /** @returns where what follows the member stands; -1 when there is no member */

@@ -15,9 +15,11 @@ import type { Finish } from './usage-of.js';
 
 const TIMEOUT_MS = 3_000;
 const ANSWER_LIMIT_BYTES = 4_194_304;
-/** Of all lists of one request, and of all requests at a time: pools may be of any size. */
-const REQUEST_LIMIT_BYTES = 8_388_608;
+/** Of all lists at a time: pools may be of any size. Those of one owner leave room for others'. */
+const OWNER_LIMIT_BYTES = 8_388_608;
 const REPLICA_LIMIT_BYTES = 33_554_432;
+/** Most lists together are smaller: so much there is always room for. */
+const FREE_BYTES = 262_144;
 const ANTHROPIC_VERSION = '2023-06-01';
 /** The greatest page that Anthropic has. */
 const ANTHROPIC_PAGE = 'limit=1000';
@@ -31,13 +33,13 @@ export function isModelList({ method, path }: ProxiedRequest): boolean {
 /** The models of a pool: the lists of all its upstreams, one after the other, each id once. */
 @Injectable()
 export class ModelList {
-  private readonly held = { bytes: 0 };
+  private readonly held: Held = { all: 0, byOwner: new Map() };
 
   constructor(private readonly connections: UpstreamConnections) {}
 
   answer(request: ProxiedRequest, response: HttpResponse, targets: readonly Target[], finish: Finish): void {
     const asksAnthropic = /^anthropic-version:/im.test(request.lines);
-    const allowance = new Allowance(this.held);
+    const allowance = new Allowance(this.held, request.key.organizationId);
     const questions = targets.map((target) => new Question(request, target, this.connections, allowance));
     const closed = () => {
       for (const question of questions) question.cancel();
@@ -93,33 +95,55 @@ function send(response: HttpResponse, body: string, requestId: string): void {
   response.end(body);
 }
 
-/** What one request may hold of lists that are not merged yet. */
+/** The bytes of lists that are not merged yet. */
+interface Held {
+  all: number;
+  readonly byOwner: Map<number, number>;
+}
+
+/** What one request may hold of them. */
 class Allowance {
   private bytes = 0;
 
-  /** @param held by all requests */
-  constructor(private readonly held: { bytes: number }) {}
+  constructor(
+    private readonly held: Held,
+    private readonly owner: number,
+  ) {}
 
   /** @returns whether it may hold so much more */
   take(bytes: number): boolean {
-    if (this.bytes + bytes > REQUEST_LIMIT_BYTES || this.held.bytes + bytes > REPLICA_LIMIT_BYTES)
-      return false;
-    this.bytes += bytes;
-    this.held.bytes += bytes;
+    const ofOwner = this.held.byOwner.get(this.owner) ?? 0;
+    const isFree = this.bytes + bytes <= FREE_BYTES;
+    const hasRoom = ofOwner + bytes <= OWNER_LIMIT_BYTES && this.held.all + bytes <= REPLICA_LIMIT_BYTES;
+    if (!isFree && !hasRoom) return false;
+    this.count(bytes);
     return true;
   }
 
   giveBack(bytes = this.bytes): void {
-    this.held.bytes -= bytes;
-    this.bytes -= bytes;
+    this.count(-bytes);
+  }
+
+  private count(bytes: number): void {
+    const { held, owner } = this;
+    const ofOwner = (held.byOwner.get(owner) ?? 0) + bytes;
+    this.bytes += bytes;
+    held.all += bytes;
+    if (ofOwner > 0) held.byOwner.set(owner, ofOwner);
+    else held.byOwner.delete(owner);
   }
 }
 
 let parsed = Promise.resolve<unknown>(undefined);
 
-/** One list in a turn of the event loop: others have theirs between two. */
-function parseInTurn(body: Buffer): Promise<ListedModel[] | undefined> {
-  const parsing = parsed.then(() => nextTurn()).then(() => modelsIn(body));
+/** One list in a turn of the event loop: others have theirs between two. @param take gives the text, if it is still wanted */
+function parseInTurn(take: () => Buffer | undefined): Promise<ListedModel[] | undefined> {
+  const parsing = parsed
+    .then(() => nextTurn())
+    .then(() => {
+      const text = take();
+      return text && modelsIn(text);
+    });
   parsed = parsing;
   return parsing;
 }
@@ -131,6 +155,7 @@ class Question {
   readonly hasBegun = true;
   private chunks: Buffer[] = [];
   private bytes = 0;
+  private isGiven = false;
   private resolve: (models: ListedModel[] | undefined) => void;
 
   constructor(
@@ -141,7 +166,8 @@ class Question {
   ) {
     const anthropic = target.provider === 'anthropic';
     const at = anthropic ? { ...target, path: withPage(target.path) } : target;
-    const lines = `accept: application/json\r\n${anthropic ? `anthropic-version: ${ANTHROPIC_VERSION}\r\n` : ''}`;
+    const version = anthropic ? `anthropic-version: ${ANTHROPIC_VERSION}\r\n` : '';
+    const lines = `accept: application/json\r\n${version}${request.loopLines}`;
     const wire = wireRequest(at, 'GET', lines, Buffer.alloc(0));
     const deadlines = { firstByteMs: TIMEOUT_MS, idleMs: TIMEOUT_MS };
     this.attempt = new Attempt(target, wire, deadlines, connections, {
@@ -184,11 +210,15 @@ class Question {
 
   end(): void {
     if (this.attempt.status !== 200) this.give(undefined);
-    else void parseInTurn(Buffer.concat(this.chunks)).then((models) => this.give(models));
+    else void parseInTurn(() => this.text).then((models) => this.give(models));
   }
 
   cut(): void {
     this.give(undefined);
+  }
+
+  private get text(): Buffer | undefined {
+    return this.isGiven ? undefined : Buffer.concat(this.chunks);
   }
 
   /** What it holds makes room for others. */
@@ -202,6 +232,7 @@ class Question {
   /** @param error why there are none, where the upstream has not said anything yet */
   private give(models: ListedModel[] | undefined, error?: AttemptError): void {
     this.attempt.cancel(error);
+    this.isGiven = true;
     this.resolve(models);
   }
 }

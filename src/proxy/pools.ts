@@ -25,7 +25,7 @@ export class Pools {
     private readonly settings: Settings,
   ) {
     this.cache = new LeasedCache(invalidations, CACHED_POOLS, ({ topic, organizationId }) =>
-      topic === POOL_CHANGED ? (id) => id === organizationId : undefined,
+      topic === POOL_CHANGED ? (organizationId as number) : undefined,
     );
   }
 

@@ -10,7 +10,7 @@ import { UsageRecorder } from '../usage/usage-recorder.js';
 import { Exchange } from './exchange.js';
 import type { ExchangeServices } from './exchange.js';
 import { KeyLimits } from './key-limits.js';
-import { isLoop, LOOP_HEADER } from './loops.js';
+import { isLoop, LIST_PASSES_LIMIT, LOOP_HEADER, PASSES_LIMIT } from './loops.js';
 import { isModelList, ModelList } from './model-list.js';
 import { Pools } from './pools.js';
 import { ProxiedRequest } from './proxied-request.js';
@@ -55,7 +55,7 @@ export class ProxyForwarding {
     const request = new ProxiedRequest(key, message);
     const wait = this.limits.secondsToWait(key.id, request.beganAt);
     if (wait > 0) return this.refuse(response, request, 'rate_limited', 'client_error', wait);
-    const refusal = refusalOf(message);
+    const refusal = refusalOf(request, message);
     if (refusal) return this.refuse(response, request, refusal, 'client_error');
     response.on('close', () => {
       if (request.answering) request.answering.closed();
@@ -125,9 +125,11 @@ export class ProxyForwarding {
 }
 
 /** What no upstream is to get. */
-function refusalOf({ method, headers }: HttpRequest): ProxyErrorCode | undefined {
-  if (method === 'TRACE') return 'method_not_allowed'; // RFC 9110, section 9.3.8: an answer to it is the request itself
-  return isLoop(headers[LOOP_HEADER]) ? 'loop_detected' : undefined;
+function refusalOf(request: ProxiedRequest, { headers }: HttpRequest): ProxyErrorCode | undefined {
+  // RFC 9110, section 9.3.8: an answer to it is the request itself.
+  if (request.method === 'TRACE') return 'method_not_allowed';
+  const limit = isModelList(request) ? LIST_PASSES_LIMIT : PASSES_LIMIT;
+  return isLoop(headers[LOOP_HEADER], limit) ? 'loop_detected' : undefined;
 }
 
 function measure(metrics: ProxyMetrics, { beganAt }: ProxiedRequest, ending: Ending): void {

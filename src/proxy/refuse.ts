@@ -8,6 +8,12 @@ export interface PreparedRefusal {
   readonly send: () => void;
 }
 
+/** Headers that RFC 9110 wants with a status (sections 15.5.2 and 15.5.6). */
+const DEMANDED: Readonly<Record<number, readonly string[]>> = {
+  401: ['www-authenticate', 'Bearer'],
+  405: ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+};
+
 /** @param retryAfterSeconds when another attempt may go better; 0: there is no telling */
 export function refuse(
   response: HttpResponse,
@@ -19,7 +25,7 @@ export function refuse(
   const text = JSON.stringify(body);
   // Another attempt would find the same pool: the SDKs are told not to make one.
   const retry = code === 'no_upstream' ? ['x-should-retry', 'false'] : [];
-  const challenge = status === 401 ? ['www-authenticate', 'Bearer'] : []; // RFC 9110, section 15.5.2
+  const demanded = DEMANDED[status] ?? [];
   if (retryAfterSeconds > 0) retry.push('retry-after', String(retryAfterSeconds));
   return {
     status,
@@ -27,7 +33,7 @@ export function refuse(
       if (response.destroyed) return;
       response.writeHead(status, [
         ...['content-type', 'application/json; charset=utf-8', 'cache-control', 'no-store'],
-        ...['content-length', String(Buffer.byteLength(text)), ...retry, ...challenge],
+        ...['content-length', String(Buffer.byteLength(text)), ...retry, ...demanded],
         ...['x-request-id', requestId, 'request-id', requestId],
       ]);
       response.end(text);

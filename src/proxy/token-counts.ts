@@ -26,8 +26,13 @@ export function tokenCounts(usage: ProviderUsage, provider?: string): TokenCount
   const passes = Array.isArray(iterations)
     ? iterations.map(asObject).filter((pass) => pass !== undefined)
     : [];
-  if (passes.length > 0) return sumOf(passes.map((pass) => tokensOf(pass, provider)));
-  return tokensOf(usage, provider);
+  const tokens = tokensOf(usage, provider);
+  return passes.length > 0
+    ? sumOf(
+        passes.map((pass) => tokensOf(pass, provider)),
+        tokens,
+      )
+    : tokens;
 }
 
 function tokensOf(usage: ProviderUsage, provider: string | undefined): TokenCounts {
@@ -42,16 +47,18 @@ function tokensOf(usage: ProviderUsage, provider: string | undefined): TokenCoun
   };
 }
 
-function sumOf(counts: readonly TokenCounts[]): TokenCounts {
+/** @param otherwise what is counted where none of them says */
+function sumOf(counts: readonly TokenCounts[], otherwise: TokenCounts): TokenCounts {
   const sum = (name: keyof TokenCounts) => {
     const known = counts.flatMap((each) => each[name] ?? []);
-    return known.length === 0 ? null : count(known.reduce((a, b) => a + b));
+    return known.length === 0 ? otherwise[name] : count(known.reduce((a, b) => a + b));
   };
+  const [input, output] = [sum('input_tokens'), sum('output_tokens')];
   return {
-    input_tokens: sum('input_tokens'),
+    input_tokens: input,
     cached_input_tokens: sum('cached_input_tokens'),
-    output_tokens: sum('output_tokens'),
-    total_tokens: sum('total_tokens'),
+    output_tokens: output,
+    total_tokens: input !== null && output !== null ? input + output : null,
   };
 }
 
@@ -60,10 +67,9 @@ function sumOf(counts: readonly TokenCounts[]): TokenCounts {
  * the total. Null where that is not so.
  */
 function withReasoning(usage: ProviderUsage, provider: string | undefined): number | null {
-  const [input, output, total] = [usage.prompt_tokens, usage.completion_tokens, usage.total_tokens].map(
-    count,
-  );
-  if (input == null || output == null || total == null) return null;
+  const [input, total] = [count(usage.prompt_tokens), count(usage.total_tokens)];
+  const output = count(usage.completion_tokens) ?? 0;
+  if (input === null || total === null) return null;
   const beside = total - input - output;
   const { reasoning_tokens: reasoning } = asObject(usage.completion_tokens_details) ?? {};
   return beside > 0 && (beside === reasoning || provider === 'google') ? output + beside : null;

@@ -6,6 +6,7 @@ const ADDRESSES: LookupAddress[] = [{ address: '203.0.113.1', family: 4 }];
 /** Answers for `slow` names when it is told to. */
 class TestResolver extends HostResolver {
   readonly asked: string[] = [];
+  protected override readonly unknownAtOnce = 1;
   private readonly pending = new Map<string, () => void>();
 
   protected override look(hostname: string): Promise<LookupAddress[]> {
@@ -51,3 +52,13 @@ it('asks once for those who ask for the same name at a time', async () => {
   await resolver.resolve('known');
   expect(resolver.asked).toEqual(['known', 'known']);
 });
+
+it('gives up a name whose turn does not come', async () => {
+  const slow = resolver.resolve('slow-1');
+  const giving = resolver.resolve('new');
+  await expect(giving).rejects.toMatchObject({ code: 'EAI_AGAIN' });
+  expect(resolver.asked).toEqual(['slow-1']);
+  resolver.answer('slow-1');
+  await slow;
+  expect(await resolver.resolve('new')).toEqual(ADDRESSES);
+}, 10_000);

@@ -3,17 +3,19 @@ import { lookup } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 
-const PROMPT_MS = 1_000;
+/** A first name server that is away costs less. */
+const PROMPT_MS = 3_000;
+/** Whoever asks has given up by then, or soon will. */
+const TURN_WITHIN_MS = 5_000;
 const REMEMBERED_NAMES = 10_000;
 
-/** libuv gives half of its threads to lookups (`UV_THREADPOOL_SIZE`, 4 of them): half of these stay free for known names. */
 const THREADS = Number(process.env.UV_THREADPOOL_SIZE) || 4;
-const UNKNOWN_AT_ONCE = Math.max(1, Math.floor(THREADS / 4));
 
 /**
  * The system's name resolution: name servers, `/etc/hosts` and all. It has few threads, and no end before that of the
  * name server's patience, ten seconds or more. So names that were not answered promptly the last time, or were never
- * asked for, take turns: upstreams with a name that nobody answers for do not keep others from their connections.
+ * asked for, take turns: upstreams with a name that nobody answers for do not keep others from their connections. Whose
+ * turn does not come in time is not looked up at all.
  */
 @Injectable()
 export class HostResolver {
@@ -21,6 +23,8 @@ export class HostResolver {
   private readonly running = new Map<string, Promise<LookupAddress[]>>();
   private readonly waiting: (() => void)[] = [];
   private unknownRunning = 0;
+  /** libuv gives half of its threads to lookups: half of these stay free for known names. */
+  protected readonly unknownAtOnce: number = Math.max(1, Math.floor(THREADS / 4));
 
   /** @throws Error with `code` when the name does not resolve */
   resolve(hostname: string): Promise<LookupAddress[]> {
@@ -51,8 +55,8 @@ export class HostResolver {
   }
 
   private async inTurn(hostname: string): Promise<LookupAddress[]> {
-    if (this.unknownRunning >= UNKNOWN_AT_ONCE) await new Promise<void>((go) => this.waiting.push(go));
-    else this.unknownRunning++;
+    if (this.unknownRunning < this.unknownAtOnce) this.unknownRunning++;
+    else await this.turn();
     try {
       return await this.timed(hostname);
     } finally {
@@ -60,5 +64,20 @@ export class HostResolver {
       if (next) next();
       else this.unknownRunning--;
     }
+  }
+
+  /** @throws Error when it does not come in time */
+  private turn(): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const go = () => {
+        clearTimeout(deadline);
+        resolve();
+      };
+      const deadline = setTimeout(() => {
+        this.waiting.splice(this.waiting.indexOf(go), 1);
+        reject(Object.assign(new Error('too many names wait to be resolved'), { code: 'EAI_AGAIN' }));
+      }, TURN_WITHIN_MS);
+      this.waiting.push(go);
+    });
   }
 }

@@ -127,8 +127,9 @@ describe('to the upstream', () => {
   });
 
   it('comes no TRACE, whose answer would show the key', async () => {
-    const { status, text } = await call(app, key, { method: 'TRACE' });
+    const { status, text, headers } = await call(app, key, { method: 'TRACE' });
     expect([status, JSON.parse(text).error.code]).toEqual([405, 'method_not_allowed']);
+    expect(headers.allow).toContain('GET, HEAD, POST');
     expect(upstream.requests).toEqual([]);
   });
 
@@ -310,6 +311,16 @@ describe('a request that comes back', () => {
     });
     expect(rounds.every(({ outcome }) => outcome === 'client_error')).toBe(true);
     await other.close();
+  });
+
+  it('ends as well where it asks for the list of models', async () => {
+    const person = await personalOwner(app);
+    const own = await mintKey(person);
+    await fillPool(person, ...[app.url, `${app.url}/v1`].map((url) => ({ url, apiKey: own })));
+    const { status } = await call(app, own, { path: '/v1/models' });
+    expect(status).toBe(502);
+    const count = async () => (await person.admin.get(`${person.base}/usage/requests`)).body.requests.length;
+    await eventually(async () => expect(await count()).toBe(1 + 2 + 4));
   });
 
   it('is marked where it goes to another of our kind, and nowhere else', async () => {

@@ -489,6 +489,11 @@ describe('the tokens of an answer', () => {
       },
       tokens(203_005, 5, 4_500, 207_505),
     ],
+    [
+      'messages with passes that tell a part',
+      { usage: { input_tokens: 10, output_tokens: 5, iterations: [{}, { output_tokens: 7 }] } },
+      tokens(10, null, 7, 17),
+    ],
   ])('%s', async (_what, body, expected) => {
     expect(await recorded(answerWith(JSON.stringify(body)))).toMatchObject(expected);
     const indented = answerWith(`${JSON.stringify(body, undefined, 2)}\n`, {
