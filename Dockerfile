@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 
-FROM node:24.11.1-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
@@ -9,12 +9,12 @@ COPY src src
 RUN npm run --silent build
 
 # Neither what only development needs, nor the embedded PostgreSQL.
-FROM node:24.11.1-bookworm-slim AS dependencies
+FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
-FROM node:24.11.1-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 # Threads for files and for the resolution of names, of which one may take ten seconds.
 ENV NODE_ENV=production DATA_DIR=/data UV_THREADPOOL_SIZE=16
 WORKDIR /app

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Express, Response } from 'express';
+import { Asset } from './asset.js';
 import { DOCS_SCRIPT, DOCS_STYLE } from './docs-assets.js';
 
 /** Swagger UI comes with `@nestjs/swagger`, wherever that is installed. */
@@ -46,26 +48,21 @@ export function serveDocsPage(router: Express): void {
     if (request.path.endsWith('/')) return response.redirect('../docs');
     secured(response).set('Content-Security-Policy', POLICY).type('html').send(PAGE);
   });
-  serveText(router, '/docs/page.css', 'css', DOCS_STYLE);
-  serveText(router, '/docs/page.js', 'js', DOCS_SCRIPT);
-  serveFile(router, '/docs/swagger-ui.css', 'swagger-ui-dist/swagger-ui.css');
-  serveFile(router, '/docs/swagger-ui.js', 'swagger-ui-dist/swagger-ui-bundle.js');
-  serveFile(router, '/docs/favicon.png', 'swagger-ui-dist/favicon-32x32.png');
+  serve(router, '/docs/page.css', 'css', () => Buffer.from(DOCS_STYLE));
+  serve(router, '/docs/page.js', 'js', () => Buffer.from(DOCS_SCRIPT));
+  serve(router, '/docs/swagger-ui.css', 'css', () => fileOf('swagger-ui-dist/swagger-ui.css'));
+  serve(router, '/docs/swagger-ui.js', 'js', () => fileOf('swagger-ui-dist/swagger-ui-bundle.js'));
+  serve(router, '/docs/favicon.png', 'png', () => fileOf('swagger-ui-dist/favicon-32x32.png'));
 }
 
-function serveText(router: Express, path: string, type: string, text: string): void {
-  router.get(path, (_, response) => {
-    secured(response).set('Cache-Control', CACHE).type(type).send(text);
-  });
+function fileOf(name: string): Buffer {
+  return readFileSync(require.resolve(name));
 }
 
-function serveFile(router: Express, path: string, file: string): void {
-  const absolute = require.resolve(file);
-  router.get(path, (_, response) => {
-    secured(response)
-      .set('Cache-Control', CACHE)
-      .sendFile(absolute, { cacheControl: false, dotfiles: 'allow' });
-  });
+/** @param read is called when it is asked for the first time */
+function serve(router: Express, path: string, type: string, read: () => Buffer): void {
+  const asset = new Asset(type, read);
+  router.get(path, (_, response) => asset.send(secured(response).set('Cache-Control', CACHE)));
 }
 
 function secured(response: Response): Response {

@@ -14,8 +14,10 @@ import { UpstreamConnections } from './upstream-connections.js';
 import type { Finish } from './usage-of.js';
 
 const TIMEOUT_MS = 3_000;
+/** Upstreams of one request: pools may be of any size. */
+const ASKED_AT_ONCE = 50;
 const ANSWER_LIMIT_BYTES = 4_194_304;
-/** Of all lists at a time: pools may be of any size. Those of one owner leave room for others'. */
+/** Of all lists at a time. Those of one owner leave room for others'. */
 const OWNER_LIMIT_BYTES = 8_388_608;
 const REPLICA_LIMIT_BYTES = 33_554_432;
 /** Most lists together are smaller: so much there is always room for. */
@@ -47,12 +49,12 @@ export class ModelList {
       finish(request, { status: 499, outcome: 'client_gone', attempts, isStream: false });
     };
     request.answering = { closed };
-    void Promise.all(questions.map((question) => question.ask())).then((lists) => {
+    void askAll(questions, () => response.destroyed).then((lists) => {
       allowance.giveBack();
       if (response.destroyed) return;
       const attempts = attemptsOf(questions);
       const answered = lists.findIndex((list) => list !== undefined);
-      const attempt = attempts[answered];
+      const attempt = questions[answered]?.attempt;
       const body = attempt && textOf(lists, asksAnthropic);
       if (body === undefined) {
         const code = attempt ? 'upstream_error' : 'upstream_unreachable';
@@ -73,7 +75,7 @@ export class ModelList {
 }
 
 /** Undefined where a list is nested so deep that it can be read, but not be written. */
-function textOf(lists: readonly (ListedModel[] | undefined)[], anthropic: boolean): string | undefined {
+function textOf(lists: readonly Answered[], anthropic: boolean): string | undefined {
   const models = lists.flatMap((list) => list ?? []);
   try {
     return JSON.stringify(mergedModels(models, anthropic));
@@ -82,8 +84,19 @@ function textOf(lists: readonly (ListedModel[] | undefined)[], anthropic: boolea
   }
 }
 
+/** In their order, so many at a time; none any more where nobody waits for the answers. */
+async function askAll(questions: readonly Question[], isOver: () => boolean): Promise<Answered[]> {
+  const lists: Answered[] = questions.map(() => undefined);
+  const waiting = questions.entries();
+  const worker = async () => {
+    for (const [i, question] of waiting) if (!isOver()) lists[i] = await question.ask();
+  };
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, worker));
+  return lists;
+}
+
 function attemptsOf(questions: readonly Question[]): Attempt[] {
-  return questions.map(({ attempt }) => attempt);
+  return questions.filter(({ wasAsked }) => wasAsked).map(({ attempt }) => attempt);
 }
 
 function send(response: HttpResponse, body: string, requestId: string): void {
@@ -134,10 +147,13 @@ class Allowance {
   }
 }
 
+/** The models of an upstream; undefined where no list came. */
+type Answered = ListedModel[] | undefined;
+
 let parsed = Promise.resolve<unknown>(undefined);
 
 /** One list in a turn of the event loop: others have theirs between two. @param take gives the text, if it is still wanted */
-function parseInTurn(take: () => Buffer | undefined): Promise<ListedModel[] | undefined> {
+function parseInTurn(take: () => Buffer | undefined): Promise<Answered> {
   const parsing = parsed
     .then(() => nextTurn())
     .then(() => {
@@ -151,12 +167,13 @@ function parseInTurn(take: () => Buffer | undefined): Promise<ListedModel[] | un
 /** What one upstream is asked. */
 class Question {
   readonly attempt: Attempt;
+  wasAsked = false;
   /** An answer that breaks off is none. */
   readonly hasBegun = true;
   private chunks: Buffer[] = [];
   private bytes = 0;
   private isGiven = false;
-  private resolve: (models: ListedModel[] | undefined) => void;
+  private resolve: (models: Answered) => void;
 
   constructor(
     request: ProxiedRequest,
@@ -177,9 +194,9 @@ class Question {
   }
 
   /** Undefined when no list comes. */
-  ask(): Promise<ListedModel[] | undefined> {
+  ask(): Promise<Answered> {
+    this.wasAsked = true;
     return new Promise((resolve) => {
-      this.resolve = resolve;
       const deadline = setTimeout(() => this.give(undefined, 'timeout'), TIMEOUT_MS);
       this.resolve = (models) => {
         clearTimeout(deadline);
@@ -190,7 +207,7 @@ class Question {
   }
 
   cancel(): void {
-    this.give(undefined);
+    if (this.wasAsked) this.give(undefined);
   }
 
   head(_head: AnswerHead): void {
@@ -230,7 +247,7 @@ class Question {
   }
 
   /** @param error why there are none, where the upstream has not said anything yet */
-  private give(models: ListedModel[] | undefined, error?: AttemptError): void {
+  private give(models: Answered, error?: AttemptError): void {
     this.attempt.cancel(error);
     this.isGiven = true;
     this.resolve(models);

@@ -5,7 +5,7 @@ import { deadlocked, violatesUnique } from '../database/constraints.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import type { UpstreamResponse } from './dto/upstream.response.js';
 import { Upstream } from './upstream.entity.js';
-import { NameTaken } from './upstreams.errors.js';
+import { NameTaken, TooManyUpstreams, UPSTREAMS_MAX } from './upstreams.errors.js';
 
 /** Of an {@link UpstreamResponse}. */
 export const COLUMNS =
@@ -25,6 +25,17 @@ export async function lockRow(scope: OwnerScope, id: number, transaction: Entity
   });
   if (!upstream) throw new NotFound();
   return upstream;
+}
+
+/** First key of advisory locks; the second is of the owner. */
+const LOCKS_OF_POOLS = 7_462;
+
+/** Lets nobody else add an upstream of this owner until the transaction ends. @throws TooManyUpstreams */
+export async function assertRoom(organizationId: number, transaction: EntityManager): Promise<void> {
+  const values = [LOCKS_OF_POOLS, organizationId];
+  await transaction.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', values);
+  if ((await transaction.countBy(Upstream, { organizationId })) >= UPSTREAMS_MAX)
+    throw new TooManyUpstreams();
 }
 
 /** @throws NameTaken */

@@ -7,7 +7,7 @@ import { AdminOnly, OwnedController, Scope } from '../organizations/owner-scope.
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { CreateUpstreamDto, UpdateUpstreamDto } from './dto/upstream.requests.js';
 import { UpstreamListResponse, UpstreamResponse, UpstreamTestResponse } from './dto/upstream.response.js';
-import { NameTaken } from './upstreams.errors.js';
+import { NameTaken, TooManyUpstreams } from './upstreams.errors.js';
 import { UpstreamsService } from './upstreams.service.js';
 
 @ApiTags('Upstreams')
@@ -22,7 +22,10 @@ export class UpstreamsController {
     return { upstreams: await this.upstreams.list(scope) };
   }
 
-  @Operation('createUpstream', 'Add an upstream', { answers: UpstreamResponse, refuses: [NameTaken] })
+  @Operation('createUpstream', 'Add an upstream', {
+    answers: UpstreamResponse,
+    refuses: [NameTaken, TooManyUpstreams],
+  })
   @AdminOnly('create upstreams')
   @Post()
   create(@Scope() scope: OwnerScope, @JsonBody() body: CreateUpstreamDto): Promise<UpstreamResponse> {

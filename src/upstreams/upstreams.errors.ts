@@ -1,6 +1,9 @@
 import { HttpStatus } from '@nestjs/common';
 import { DomainError, InvalidField } from '../common/domain-error.js';
 
+/** Of one owner: a request may have to try all of them. */
+export const UPSTREAMS_MAX = 1_000;
+
 /** The owner has another upstream of this name. */
 export class NameTaken extends DomainError {
   override readonly type = 'name_taken';
@@ -8,6 +11,16 @@ export class NameTaken extends DomainError {
 
   constructor() {
     super('an upstream with this name exists already');
+  }
+}
+
+/** The owner has as many upstreams as there may be. */
+export class TooManyUpstreams extends DomainError {
+  override readonly type = 'too_many_upstreams';
+  readonly status = HttpStatus.CONFLICT;
+
+  constructor() {
+    super(`there are ${UPSTREAMS_MAX} upstreams already, and no more can be added`);
   }
 }
 

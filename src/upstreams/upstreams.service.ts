@@ -22,7 +22,7 @@ import { providerOf } from './provider.js';
 import { auditChanges, auditDetails, updated } from './upstream-changes.js';
 import { UpstreamKeys } from './upstream-keys.js';
 import { UpstreamProbe } from './upstream-probe.js';
-import { COLUMNS, insertRow, lockRow, nextId, updateRow } from './upstream-rows.js';
+import { assertRoom, COLUMNS, insertRow, lockRow, nextId, updateRow } from './upstream-rows.js';
 import { Upstream } from './upstream.entity.js';
 import { ApiKeyNeeded, BaseUrlRefused } from './upstreams.errors.js';
 
@@ -102,13 +102,14 @@ export class UpstreamsService implements OnModuleInit {
     return upstream;
   }
 
-  /** @throws BaseUrlRefused @throws NameTaken @throws OrganizationNotFound when the caller is no member any more */
+  /** @throws BaseUrlRefused @throws NameTaken @throws TooManyUpstreams @throws OrganizationNotFound when the caller left */
   async create(scope: OwnerScope, fields: CreateUpstreamDto): Promise<UpstreamResponse> {
     const { name, api_key, priority = DEFAULT_PRIORITY, enabled = true } = fields;
     const baseUrl = await this.allowed(fields.base_url);
     const provider = fields.provider ?? providerOf(baseUrl);
     const providerChosen = fields.provider !== undefined;
     return this.change(scope, async (transaction) => {
+      await assertRoom(scope.organizationId, transaction);
       const owned = { id: await nextId(transaction), organizationId: scope.organizationId };
       const upstream = transaction.create(Upstream, {
         ...{ ...owned, name, baseUrl, provider, providerChosen, priority, enabled },

@@ -1,19 +1,28 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { BadRequest } from '../common/domain-error.js';
+import { askInTurn } from './question-gates.js';
 import { tookTooLong } from './sql-states.js';
+import type { UsageOwner } from './usage-selection.js';
 
 /** A year at 1,000 requests a second, summed by day and model, takes a tenth of it. */
 const TIMEOUT_MS = 10_000;
+
+/** A question, and whose usage it is about. */
+export interface Question {
+  readonly owner: UsageOwner;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
 
 /**
  * The rows of a question whose cost is its asker's choice.
  * @param settings further statements, which hold for this question only
  * @param advice what to ask for instead
- * @throws BadRequest when it takes too long
+ * @throws BadRequest when it takes too long, or its turn does not come
  */
 export async function timelyRows<Row>(
   dataSource: DataSource,
-  { text, values }: { readonly text: string; readonly values: readonly unknown[] },
+  { owner, text, values }: Question,
   advice: string,
   settings = '',
 ): Promise<Row[]> {
@@ -22,7 +31,7 @@ export async function timelyRows<Row>(
     return transaction.query<Row[]>(text, [...values]);
   };
   try {
-    return await dataSource.transaction(ask);
+    return await askInTurn(JSON.stringify(owner), () => dataSource.transaction(ask));
   } catch (error) {
     if (!tookTooLong(error)) throw error;
     throw new BadRequest(`this takes too long: ask for ${advice}`);

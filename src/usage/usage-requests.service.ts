@@ -46,8 +46,8 @@ export class UsageRequestsService {
       : '';
     const text = `SELECT ${RECORD_MEMBERS.join(', ')} FROM usage_records WHERE ${range} ${next}
       ORDER BY at DESC, id DESC LIMIT ${limit + 1}`;
-    const statement = { text, values: conditions.values };
-    const rows = await timelyRows<UsageRecord>(this.dataSource, statement, 'less time');
+    const question = { owner, text, values: conditions.values };
+    const rows = await timelyRows<UsageRecord>(this.dataSource, question, 'less time');
     const requests = rows.slice(0, limit);
     return { requests, next_cursor: rows.length > limit ? cursorOf(requests.at(-1)!) : null };
   }

@@ -52,9 +52,9 @@ export class UsageSummaryService {
   }
 
   private async rows(owner: UsageOwner, query: UsageQuery): Promise<SummaryRow[]> {
-    const statement = summaryStatement(owner, query, MAX_ROWS + 1);
+    const question = { owner, ...summaryStatement(owner, query, MAX_ROWS + 1) };
     const advice = 'less time, larger buckets or fewer groups';
-    const rows = await timelyRows<SummaryRow>(this.dataSource, statement, advice, QUERY_SETTINGS);
+    const rows = await timelyRows<SummaryRow>(this.dataSource, question, advice, QUERY_SETTINGS);
     if (rows.filter(({ level }) => level === 'group').length <= MAX_GROUPS) return rows;
     throw new BadRequest(`there are more than ${MAX_GROUPS} groups: ask for less time or larger buckets`);
   }

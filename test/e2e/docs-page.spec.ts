@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { connectRaw } from '../support/raw-client.js';
 import { sessionFor } from '../support/sessions.js';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -38,6 +40,26 @@ describe('what is served', () => {
       const { headers } = await app.anonymous.get(`/${path}`).expect(200);
       if (path.startsWith('docs/')) expect(headers['cache-control']).toBe('public, max-age=3600');
     }
+  });
+
+  it('is read once, and asked for again by its tag', async () => {
+    for (const path of ['/docs/swagger-ui.js', '/docs/page.css', '/openapi.json']) {
+      const { headers, text } = await app.anonymous.get(path).expect(200);
+      expect((await app.anonymous.get(path)).text).toBe(text);
+      await app.anonymous.get(path).set('If-None-Match', headers.etag!).expect(304);
+    }
+  });
+
+  it('leaves no file open for clients that do not wait for it', async () => {
+    const files = () => readdirSync('/proc/self/fd').length;
+    const before = files();
+    const client = await connectRaw(app);
+    client.socket.pause();
+    client.socket.write('GET /docs/swagger-ui.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200));
+    await eventually(() => expect(client.socket.writableLength).toBe(0));
+    await app.anonymous.get('/docs').expect(200);
+    client.socket.destroy();
+    await eventually(() => expect(files()).toBeLessThan(before + 20));
   });
 
   it('has one address', async () => {

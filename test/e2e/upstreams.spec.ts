@@ -297,6 +297,25 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     expect(await audit()).toHaveLength(1);
   });
 
+  it('lets an owner have 1,000, however many are added at a time', async () => {
+    const add = (i: number) => owner.admin.post(url).send({ ...OPENAI, name: `upstream ${i}` });
+    const { id } = (await add(-1).expect(201)).body;
+    await app.database.query(
+      `INSERT INTO upstreams
+       SELECT (jsonb_populate_record(u, jsonb_build_object('id', u.id * 1000000 + i, 'name', 'copy ' || i))).*
+       FROM upstreams u, generate_series(1, 994) i WHERE u.id = $1`,
+      [id],
+    );
+    const answers = await inParallel(10, add);
+    expect(tally(answers.map(({ status }) => status))).toEqual({ 201: 5, 409: 5 });
+    const refused = answers.find(({ status }) => status === 409)!;
+    expect(refused.body).toEqual(typed('too_many_upstreams'));
+    expect((await owner.admin.get(url).expect(200)).body.upstreams).toHaveLength(1_000);
+    await owner.admin.delete(`${url}/${id}`).expect(204);
+    await add(10).expect(201);
+    await app.database.query(`DELETE FROM upstreams WHERE name LIKE 'copy %'`);
+  });
+
   it('takes a name for taken when its holder waits for the one who wants it', async () => {
     const [a, b] = [await create({ name: 'a' }), await create({ name: 'b' })];
     const other = new pg.Client({ connectionString: app.database.url });

@@ -3,6 +3,7 @@ import type { Agent, TestApp } from '../support/app.js';
 import { connect } from '../support/database.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
+import { inParallel, tally } from '../support/parallel.js';
 import { recordAll, usageRecord } from '../support/usage.js';
 
 const UNTYPED = { error: { message: expect.any(String) } };
@@ -190,6 +191,20 @@ it('what takes too long is refused, and disturbs nobody for longer', async () =>
   }
   await other.query('ROLLBACK');
   await other.end();
+}, 30_000);
+
+it('questions of one asker take turns, and leave connections to others', async () => {
+  const other = await connect(app.database);
+  await other.query('BEGIN; LOCK TABLE usage_rollups, usage_records IN ACCESS EXCLUSIVE MODE');
+  const asking = inParallel(40, async () => (await app.as('ann')).get('/me/usage'));
+  const bob = await app.as('bob');
+  for (let i = 0; i < 40; i++) await bob.get('/me/projects').expect(200);
+  const waiting = await other.query(`SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+  expect(waiting.rowCount).toBe(3);
+  await other.query('ROLLBACK');
+  await other.end();
+  expect(tally((await asking).map(({ status }) => status))).toEqual({ 200: 40 });
 }, 30_000);
 
 describe('groups', () => {
