@@ -61,3 +61,23 @@ export class Gate {
     admit();
   }
 }
+
+/** A gate for each key, as long as somebody is at it. */
+export class Gates<K> {
+  private readonly gates = new Map<K, { readonly gate: Gate; count: number }>();
+
+  /** @param newGate makes that of a key */
+  constructor(private readonly newGate: () => Gate) {}
+
+  /** {@link Gate.run} at the gate of a key. */
+  async run<T>(key: K, task: () => Promise<T>, timeoutMs?: number): Promise<T> {
+    const entry = this.gates.get(key) ?? { gate: this.newGate(), count: 0 };
+    this.gates.set(key, entry);
+    entry.count++;
+    try {
+      return await entry.gate.run(task, timeoutMs);
+    } finally {
+      if (--entry.count === 0) this.gates.delete(key);
+    }
+  }
+}

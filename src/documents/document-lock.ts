@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
+import { Gates } from '../common/gate.js';
 import { STORAGE_TIMEOUT_MS } from '../storage/object-store.js';
 import { StorageGate } from '../storage/storage-gate.js';
 
@@ -21,8 +22,8 @@ export interface LockedDocument {
  */
 @Injectable()
 export class DocumentLock {
-  /** Of this replica, by document. */
-  private readonly writers = new Map<number, { readonly turn: StorageGate; count: number }>();
+  /** Writers of one document, on this replica, wait for each other before the gate: its places are for different ones. */
+  private readonly writers = new Gates<number>(() => new StorageGate(1));
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
@@ -37,22 +38,11 @@ export class DocumentLock {
   ): Promise<T> {
     const deadline = AbortSignal.timeout(STORAGE_TIMEOUT_MS);
     const patienceEndsAt = performance.now() + patienceMs;
-    return this.inTurn(documentId, patienceMs, () => {
+    const write = () => {
       const patienceLeftMs = Math.max(1, patienceEndsAt - performance.now());
       return this.gate.run(() => this.locked(documentId, deadline, work), patienceLeftMs);
-    });
-  }
-
-  /** Writers of one document wait for each other before the gate: its places are for different ones. */
-  private async inTurn<T>(documentId: number, patienceMs: number, task: () => Promise<T>): Promise<T> {
-    const writers = this.writers.get(documentId) ?? { turn: new StorageGate(1), count: 0 };
-    this.writers.set(documentId, writers);
-    writers.count++;
-    try {
-      return await writers.turn.run(task, patienceMs);
-    } finally {
-      if (--writers.count === 0) this.writers.delete(documentId);
-    }
+    };
+    return this.writers.run(documentId, write, patienceMs);
   }
 
   private async locked<T>(

@@ -1,12 +1,12 @@
 import type { LookupAddress } from 'node:dns';
-import { HostResolver } from './host-resolver.js';
+import { HostResolver, turnsOf } from './host-resolver.js';
 
 const ADDRESSES: LookupAddress[] = [{ address: '203.0.113.1', family: 4 }];
 
 /** Answers for `slow` names when it is told to. */
 class TestResolver extends HostResolver {
   readonly asked: string[] = [];
-  protected override readonly unknownAtOnce = 1;
+  protected override readonly turns = turnsOf(1);
   private readonly pending = new Map<string, () => void>();
 
   protected override look(hostname: string): Promise<LookupAddress[]> {
@@ -20,6 +20,9 @@ class TestResolver extends HostResolver {
     this.pending.get(hostname)!();
   }
 }
+
+/** Lets everything that waits for nothing happen. */
+const settle = () => new Promise(setImmediate);
 
 let resolver: TestResolver;
 beforeEach(() => (resolver = new TestResolver()));
@@ -35,10 +38,12 @@ it('asks for a name that was answered promptly while others keep it waiting', as
 it('asks for unknown names one after the other, and for all of them', async () => {
   const resolving = ['slow-1', 'missing', 'slow-2', 'new'].map((name) => resolver.resolve(name));
   const settled = Promise.allSettled(resolving);
+  await settle();
   expect(resolver.asked).toEqual(['slow-1']);
   resolver.answer('slow-1');
   await expect(resolving[1]).rejects.toThrow('ENOTFOUND');
   await resolving[0];
+  await settle();
   expect(resolver.asked).toEqual(['slow-1', 'missing', 'slow-2']);
   resolver.answer('slow-2');
   expect((await settled).map(({ status }) => status)).toEqual([

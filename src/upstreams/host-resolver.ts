@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { Gate } from '../common/gate.js';
 
 /** A first name server that is away costs less. */
 const PROMPT_MS = 3_000;
@@ -10,6 +11,12 @@ const TURN_WITHIN_MS = 5_000;
 const REMEMBERED_NAMES = 10_000;
 
 const THREADS = Number(process.env.UV_THREADPOOL_SIZE) || 4;
+
+/** @param atOnce how many names are looked up at a time */
+export function turnsOf(atOnce: number): Gate {
+  const refusal = () => Object.assign(new Error('too many names wait to be resolved'), { code: 'EAI_AGAIN' });
+  return new Gate(atOnce, TURN_WITHIN_MS, refusal);
+}
 
 /**
  * The system's name resolution: name servers, `/etc/hosts` and all. It has few threads, and no end before that of the
@@ -21,10 +28,8 @@ const THREADS = Number(process.env.UV_THREADPOOL_SIZE) || 4;
 export class HostResolver {
   private readonly prompt = new LRUCache<string, true>({ max: REMEMBERED_NAMES });
   private readonly running = new Map<string, Promise<LookupAddress[]>>();
-  private readonly waiting: (() => void)[] = [];
-  private unknownRunning = 0;
   /** libuv gives half of its threads to lookups: half of these stay free for known names. */
-  protected readonly unknownAtOnce: number = Math.max(1, Math.floor(THREADS / 4));
+  protected readonly turns: Gate = turnsOf(Math.max(1, Math.floor(THREADS / 4)));
 
   /** @throws Error with `code` when the name does not resolve */
   resolve(hostname: string): Promise<LookupAddress[]> {
@@ -54,30 +59,7 @@ export class HostResolver {
     }
   }
 
-  private async inTurn(hostname: string): Promise<LookupAddress[]> {
-    if (this.unknownRunning < this.unknownAtOnce) this.unknownRunning++;
-    else await this.turn();
-    try {
-      return await this.timed(hostname);
-    } finally {
-      const next = this.waiting.shift();
-      if (next) next();
-      else this.unknownRunning--;
-    }
-  }
-
-  /** @throws Error when it does not come in time */
-  private turn(): Promise<void> {
-    return new Promise<void>((resolve, reject) => {
-      const go = () => {
-        clearTimeout(deadline);
-        resolve();
-      };
-      const deadline = setTimeout(() => {
-        this.waiting.splice(this.waiting.indexOf(go), 1);
-        reject(Object.assign(new Error('too many names wait to be resolved'), { code: 'EAI_AGAIN' }));
-      }, TURN_WITHIN_MS);
-      this.waiting.push(go);
-    });
+  private inTurn(hostname: string): Promise<LookupAddress[]> {
+    return this.turns.run(() => this.timed(hostname));
   }
 }

@@ -1,5 +1,5 @@
 import { BadRequest } from '../common/domain-error.js';
-import { Gate } from '../common/gate.js';
+import { Gate, Gates } from '../common/gate.js';
 
 /** Of the 20 connections of a replica. */
 const ALL_AT_ONCE = 8;
@@ -10,20 +10,13 @@ const gateOf = (capacity: number) =>
   new Gate(capacity, PATIENCE_MS, () => new BadRequest('too much is being asked at a time: ask again later'));
 
 const all = gateOf(ALL_AT_ONCE);
-const askers = new Map<string, { readonly gate: Gate; count: number }>();
+const askers = new Gates<string>(() => gateOf(ASKER_AT_ONCE));
 
 /**
  * Runs a question whose cost is its asker's choice: few of one asker's at a time, and not so many of all that the
  * others would be without connections.
  * @throws BadRequest when its turn does not come
  */
-export async function askInTurn<T>(asker: string, question: () => Promise<T>): Promise<T> {
-  const own = askers.get(asker) ?? { gate: gateOf(ASKER_AT_ONCE), count: 0 };
-  askers.set(asker, own);
-  own.count++;
-  try {
-    return await own.gate.run(() => all.run(question));
-  } finally {
-    if (--own.count === 0) askers.delete(asker);
-  }
+export function askInTurn<T>(asker: string, question: () => Promise<T>): Promise<T> {
+  return askers.run(asker, () => all.run(question));
 }
