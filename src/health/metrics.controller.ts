@@ -13,7 +13,8 @@ export class MetricsController {
   /** The figures of this replica, as Prometheus reads them. */
   @Get()
   async read(@Res() response: Response): Promise<void> {
+    const text = Buffer.from(await this.metrics.text());
     response.set({ 'Content-Type': this.metrics.contentType, 'Cache-Control': 'no-store' });
-    response.send(await this.metrics.text());
+    response.set('Content-Length', String(text.length)).end(text); // `send` would answer conditions, and with 304
   }
 }
