@@ -27,23 +27,30 @@ export function tokenCounts(usage: ProviderUsage, provider?: string): TokenCount
     ? iterations.map(asObject).filter((pass) => pass !== undefined)
     : [];
   const tokens = tokensOf(usage, provider);
-  return passes.length > 0
-    ? sumOf(
-        passes.map((pass) => tokensOf(pass, provider)),
-        tokens,
-      )
-    : tokens;
+  if (passes.length === 0) return tokens;
+  const counts = passes.map((pass) => tokensOf(pass, provider));
+  return sumOf(counts, tokens);
 }
 
 function tokensOf(usage: ProviderUsage, provider: string | undefined): TokenCounts {
   const input = count(usage.prompt_tokens) ?? withCache(usage);
   const output =
     withReasoning(usage, provider) ?? count(usage.completion_tokens) ?? count(usage.output_tokens);
+  return counted(input, cached(usage), output, count(usage.total_tokens));
+}
+
+/** @param total where it cannot be told by the others */
+function counted(
+  input: number | null,
+  cachedInput: number | null,
+  output: number | null,
+  total: number | null,
+): TokenCounts {
   return {
     input_tokens: input,
-    cached_input_tokens: cached(usage),
+    cached_input_tokens: cachedInput,
     output_tokens: output,
-    total_tokens: input !== null && output !== null ? input + output : count(usage.total_tokens),
+    total_tokens: input !== null && output !== null ? input + output : total,
   };
 }
 
@@ -53,13 +60,7 @@ function sumOf(counts: readonly TokenCounts[], otherwise: TokenCounts): TokenCou
     const known = counts.flatMap((each) => each[name] ?? []);
     return known.length === 0 ? otherwise[name] : count(known.reduce((a, b) => a + b));
   };
-  const [input, output] = [sum('input_tokens'), sum('output_tokens')];
-  return {
-    input_tokens: input,
-    cached_input_tokens: sum('cached_input_tokens'),
-    output_tokens: output,
-    total_tokens: input !== null && output !== null ? input + output : null,
-  };
+  return counted(sum('input_tokens'), sum('cached_input_tokens'), sum('output_tokens'), null);
 }
 
 /**

@@ -43,23 +43,17 @@ function answerInPieces(pieces: readonly Buffer[]): void {
 
 const sentBody = () => upstream.requests.at(-1)!.body.toString();
 
-it('OpenRouter is not asked, which tells it all the same, and so to the client', async () => {
-  const openRouter = await ownerWith(app, { url: upstream.url, provider: 'openrouter' });
-  answerInPieces([Buffer.from(CONTENT + USAGE + DONE)]);
-  const body = '{"stream" : true}';
-  const { reply, record } = await callRecorded(app, openRouter.owner, openRouter.key, { body });
-  expect(sentBody()).toBe(body);
-  expect(reply.text).toBe(CONTENT + USAGE + DONE);
-  expect(record).toMatchObject({ input_tokens: 1, output_tokens: 2, usage_source: 'provider' });
-});
+const LAST_CONTENT =
+  'data: {"choices":[{"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
 
-it('Mistral is not asked, which refuses to be, and tells it all the same', async () => {
-  const mistral = await ownerWith(app, { url: upstream.url, provider: 'mistral' });
-  const last =
-    'data: {"choices":[{"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
+it.each([
+  ['Mistral, which refuses to be', 'mistral', LAST_CONTENT],
+  ['OpenRouter', 'openrouter', USAGE],
+])('%s is not asked, and tells it all the same, also to the client', async (_who, provider, last) => {
+  const other = await ownerWith(app, { url: upstream.url, provider });
   answerInPieces([Buffer.from(CONTENT + last + DONE)]);
   const body = '{"stream" : true}';
-  const { reply, record } = await callRecorded(app, mistral.owner, mistral.key, { body });
+  const { reply, record } = await callRecorded(app, other.owner, other.key, { body });
   expect(sentBody()).toBe(body);
   expect(reply.text).toBe(CONTENT + last + DONE);
   expect(record).toMatchObject({ input_tokens: 1, output_tokens: 2, usage_source: 'provider' });
