@@ -137,6 +137,7 @@ const LIMITS = `
 | streams of a proxy key that are open at once | 200 unless the operator says otherwise; 429 \`too_many_streams\` beyond |
 | requests of a proxy key in a minute | no limit unless the operator says otherwise; 429 \`rate_limited\` with \`Retry-After\` beyond |
 | upstreams of a person or team | 1,000; 409 \`too_many_upstreams\` beyond |
+| descriptions of a person's or team's projects | 8 MiB together; 409 \`descriptions_too_long\` beyond |
 | names and titles | 1 to 255 characters after trimming |
 | slugs | 1 to 80 of \`a-z\`, \`0-9\` and hyphen, no hyphen at either end |
 | ids | integers of up to 15 digits |

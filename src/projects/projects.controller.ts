@@ -7,7 +7,7 @@ import { AdminOnly, OwnedController, Scope } from '../organizations/owner-scope.
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { CreateProjectDto, UpdateProjectDto } from './dto/project.requests.js';
 import { ProjectListResponse, ProjectResponse } from './dto/project.response.js';
-import { NameTaken } from './projects.errors.js';
+import { DescriptionsTooLong, NameTaken } from './projects.errors.js';
 import { ProjectsService } from './projects.service.js';
 
 @ApiTags('Projects')
@@ -21,7 +21,10 @@ export class ProjectsController {
     return { projects: await this.projects.list(scope) };
   }
 
-  @Operation('createProject', 'Create a project', { answers: ProjectResponse, refuses: [NameTaken] })
+  @Operation('createProject', 'Create a project', {
+    answers: ProjectResponse,
+    refuses: [NameTaken, DescriptionsTooLong],
+  })
   @AdminOnly('create projects')
   @Post()
   async create(@Scope() scope: OwnerScope, @JsonBody() body: CreateProjectDto): Promise<ProjectResponse> {
@@ -39,7 +42,7 @@ export class ProjectsController {
 
   @Operation('updateProject', 'Rename or describe a project', {
     answers: ProjectResponse,
-    refuses: [NotFound, NameTaken],
+    refuses: [NotFound, NameTaken, DescriptionsTooLong],
   })
   @AdminOnly('update projects')
   @Put(':projectId')

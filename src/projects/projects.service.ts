@@ -14,7 +14,7 @@ import type { OwnerScope } from '../organizations/owner-scope.js';
 import type { CreateProjectDto, UpdateProjectDto } from './dto/project.requests.js';
 import type { ProjectResponse } from './dto/project.response.js';
 import { Project } from './project.entity.js';
-import { NameTaken } from './projects.errors.js';
+import { DESCRIPTIONS_BYTES, DescriptionsTooLong, NameTaken } from './projects.errors.js';
 
 /** Projects, whose rows are locked, are about to go with all that is in them: one, or all of an organization. */
 export class ProjectsDeleting {
@@ -59,30 +59,36 @@ export class ProjectsService implements OnModuleInit {
     return project;
   }
 
-  /** @throws NameTaken @throws OrganizationNotFound when the owner is deleted at this moment */
-  async create(scope: OwnerScope, { name, description }: CreateProjectDto): Promise<Project> {
+  /**
+   * @throws NameTaken @throws DescriptionsTooLong
+   * @throws OrganizationNotFound when the owner is deleted at this moment
+   */
+  create(scope: OwnerScope, { name, description }: CreateProjectDto): Promise<Project> {
     const { organizationId } = scope;
-    const project = this.projects.create({ organizationId, name, description: description ?? '' });
-    await this.projects.insert(project).catch(refuse); // fills in what the database decides
-    return project;
+    return this.transactions.run(async (transaction) => {
+      const project = transaction.create(Project, { organizationId, name, description: description ?? '' });
+      await transaction.insert(Project, project).catch(refuse); // fills in what the database decides
+      if (description) await assertBounded(scope, transaction);
+      return project;
+    });
   }
 
-  /** Members that are undefined stay as they are. @throws NotFound @throws NameTaken */
-  async update(
-    scope: OwnerScope,
-    id: number,
-    { name, description }: UpdateProjectDto,
-  ): Promise<ProjectResponse> {
-    const result = await this.projects
-      .createQueryBuilder()
-      .update({ name, description, updatedAt: advancedUpdatedAt })
-      .where({ id, organizationId: scope.organizationId })
-      .returning(COLUMNS)
-      .execute()
-      .catch(refuse);
-    const [project] = result.raw as ProjectResponse[];
-    if (!project) throw new NotFound();
-    return project;
+  /** Members that are undefined stay as they are. @throws NotFound @throws NameTaken @throws DescriptionsTooLong */
+  update(scope: OwnerScope, id: number, { name, description }: UpdateProjectDto): Promise<ProjectResponse> {
+    return this.transactions.run(async (transaction) => {
+      const result = await transaction
+        .createQueryBuilder()
+        .update(Project)
+        .set({ name, description, updatedAt: advancedUpdatedAt })
+        .where({ id, organizationId: scope.organizationId })
+        .returning(COLUMNS)
+        .execute()
+        .catch(refuse);
+      const [project] = result.raw as ProjectResponse[];
+      if (!project) throw new NotFound();
+      if (description) await assertBounded(scope, transaction);
+      return project;
+    });
   }
 
   /** Deletes the project and, through {@link ProjectsDeleting}, what is in it. @throws NotFound */
@@ -108,6 +114,15 @@ export class ProjectsService implements OnModuleInit {
     });
     await this.transactions.emit(new ProjectsDeleting({ organizationId }), transaction);
   }
+}
+
+/** Those who write at the same time do not see each other: together they may come to a little more. */
+async function assertBounded({ organizationId }: OwnerScope, transaction: EntityManager): Promise<void> {
+  const [descriptions] = await transaction.query<{ bytes: number }[]>(
+    'SELECT sum(octet_length(description)) AS bytes FROM projects WHERE organization_id = $1',
+    [organizationId],
+  );
+  if (descriptions!.bytes > DESCRIPTIONS_BYTES) throw new DescriptionsTooLong();
 }
 
 function refuse(error: unknown): never {

@@ -143,7 +143,8 @@ describe('the document', () => {
     expect(Object.keys(responses)).toEqual(['201', '400', '401', '403', '404', '409', '415', '500', '503']);
     const types = (status: number) =>
       responses[status].content['application/json'].schema.properties.error.properties.type?.enum;
-    expect([types(400), types(401), types(409)]).toEqual([['invalid_name'], undefined, ['name_taken']]);
+    expect([types(400), types(401)]).toEqual([['invalid_name'], undefined]);
+    expect(types(409)).toEqual(['name_taken', 'descriptions_too_long']);
     expect(responses[403].description).toBe('- only admins can create projects');
     expect(Object.keys(document.paths['/me/projects'].post.responses)).not.toContain('403');
   });

@@ -48,6 +48,21 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     },
   );
 
+  it('keeps all descriptions together below what a list can bear, and changes nothing beyond', async () => {
+    const description = 'x'.repeat(1_000_000);
+    const short = await createProject({ name: 'short' });
+    for (const name of '12345678') await createProject({ name, description });
+    const { body } = await owner.admin.post(url).send({ name: '9', description }).expect(409);
+    expect(body.error).toEqual({
+      type: 'descriptions_too_long',
+      message: 'the descriptions of all projects take more than 8388608 bytes together',
+    });
+    await owner.admin.put(`${url}/${short.id}`).send({ name: 'long', description }).expect(409, body);
+    await createProject({ name: 'another' });
+    const { projects } = (await owner.admin.get(url).expect(200)).body;
+    expect(projects.map(({ name }: { name: string }) => name)).toEqual(['short', ...'12345678', 'another']);
+  });
+
   it('lists in order of creation, with an entity tag that saves the body', async () => {
     for (const name of ['c', 'a', 'b']) await createProject({ name });
     const { body, headers } = await owner.admin.get(url).expect(200);
