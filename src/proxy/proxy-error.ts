@@ -8,6 +8,7 @@ const REFUSALS = {
   invalid_proxy_key: [401, 'authentication_error', 'the proxy key is not valid'],
   loop_detected: [400, 'invalid_request_error', 'the request has come through here before'],
   method_not_allowed: [405, 'invalid_request_error', 'TRACE would show the key of the upstream'],
+  websockets_unsupported: [426, 'invalid_request_error', 'the proxy speaks HTTP, not the WebSocket protocol'],
   not_found: [404, 'not_found_error', 'no upstream can have this path'],
   request_too_large: [413, 'request_too_large', 'the request is larger than the proxy takes'],
   rate_limited: [429, 'rate_limit_error', 'the key has made too many requests within a minute'],

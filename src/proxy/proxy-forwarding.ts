@@ -128,6 +128,8 @@ export class ProxyForwarding {
 function refusalOf(request: ProxiedRequest, { headers }: HttpRequest): ProxyErrorCode | undefined {
   // RFC 9110, section 9.3.8: an answer to it is the request itself.
   if (request.method === 'TRACE') return 'method_not_allowed';
+  // RFC 6455, section 4.1. Clients fall back to HTTP on a 426, and try again on what an upstream says to a bare GET.
+  if (headers['sec-websocket-key'] !== undefined) return 'websockets_unsupported';
   const limit = isModelList(request) ? LIST_PASSES_LIMIT : PASSES_LIMIT;
   return isLoop(headers[LOOP_HEADER], limit) ? 'loop_detected' : undefined;
 }
