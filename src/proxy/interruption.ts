@@ -57,7 +57,8 @@ export function interruptionEvent(path: string, body: ProxyErrorBody, sequenceNu
   if (path.startsWith('/v1/messages')) return `event: error\ndata: ${JSON.stringify(body)}\n\n`;
   if (isResponses(path)) {
     const { message, code, param } = error;
-    const event = { type: 'error', sequence_number: sequenceNumber, code, message, param };
+    // As documented, and as the API itself has it: the SDKs know an error by the member `error`.
+    const event = { type: 'error', sequence_number: sequenceNumber, code, message, param, error };
     return `event: error\ndata: ${JSON.stringify(event)}\n\n`;
   }
   return `data: ${JSON.stringify({ error })}\n\n`;

@@ -8,10 +8,14 @@ export interface PreparedRefusal {
   readonly send: () => void;
 }
 
-/** Headers that RFC 9110 wants with a status (sections 15.5.2 and 15.5.6). */
+/** To make the same request again would find the same key and pool: clients are told not to. */
+const FINAL: readonly ProxyErrorCode[] = ['missing_proxy_key', 'invalid_proxy_key', 'no_upstream'];
+
+/** Headers that RFC 9110 wants with a status (sections 15.5.2, 15.5.6 and 15.5.22). */
 const DEMANDED: Readonly<Record<number, readonly string[]>> = {
   401: ['www-authenticate', 'Bearer'],
   405: ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+  426: ['upgrade', 'HTTP/1.1', 'connection', 'upgrade'],
 };
 
 /** @param retryAfterSeconds when another attempt may go better; 0: there is no telling */
@@ -23,8 +27,7 @@ export function refuse(
 ): PreparedRefusal {
   const { status, body } = proxyRefusal(code, requestId);
   const text = JSON.stringify(body);
-  // Another attempt would find the same pool: the SDKs are told not to make one.
-  const retry = code === 'no_upstream' ? ['x-should-retry', 'false'] : [];
+  const retry = FINAL.includes(code) ? ['x-should-retry', 'false'] : [];
   const demanded = DEMANDED[status] ?? [];
   if (retryAfterSeconds > 0) retry.push('retry-after', String(retryAfterSeconds));
   return {

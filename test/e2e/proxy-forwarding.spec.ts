@@ -58,7 +58,7 @@ describe('the credential', () => {
       request_id: headers['x-request-id'],
     });
     expect(headers['request-id']).toBe(headers['x-request-id']);
-    expect(headers['www-authenticate']).toBe('Bearer');
+    expect([headers['www-authenticate'], headers['x-should-retry']]).toEqual(['Bearer', 'false']);
     expect(upstream.requests).toEqual([]);
   });
 
@@ -76,7 +76,9 @@ describe('the credential', () => {
       bad.map((secret) => call(app, secret, { ...chat, headers: { 'x-request-id': 'one' } })),
     );
     for (const { status, text, headers } of replies)
-      expect([status, text, headers['www-authenticate']]).toEqual([401, replies[0]!.text, 'Bearer']);
+      expect([status, text, headers['www-authenticate'], headers['x-should-retry']]).toEqual([
+        ...[401, replies[0]!.text, 'Bearer', 'false'],
+      ]);
     expect(JSON.parse(replies[0]!.text).error.code).toBe('invalid_proxy_key');
     expect(upstream.requests).toEqual([]);
   });
@@ -130,6 +132,18 @@ describe('to the upstream', () => {
     const { status, text, headers } = await call(app, key, { method: 'TRACE' });
     expect([status, JSON.parse(text).error.code]).toEqual([405, 'method_not_allowed']);
     expect(headers.allow).toContain('GET, HEAD, POST');
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it.each([
+    ['as it comes', { connection: 'Upgrade', upgrade: 'websocket' }],
+    ['behind a balancer', {}],
+  ])('comes no WebSocket handshake, %s', async (_what, hops) => {
+    const handshake = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' };
+    const get = { method: 'GET', path: '/v1/responses', headers: { ...handshake, ...hops } };
+    const { status, text, headers } = await call(app, key, get);
+    expect([status, JSON.parse(text).error.code]).toEqual([426, 'websockets_unsupported']);
+    expect([headers.upgrade, headers.connection]).toEqual(['HTTP/1.1', expect.stringMatching(/upgrade/)]);
     expect(upstream.requests).toEqual([]);
   });
 

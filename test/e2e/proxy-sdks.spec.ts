@@ -154,6 +154,17 @@ describe('the SDK of OpenAI', () => {
     await expect(read()).rejects.toThrow();
   });
 
+  it('throws where a stream of Responses is cut', async () => {
+    upstream.answer = cutBehind(
+      'event: response.created\ndata: {"type":"response.created","sequence_number":0}\n\n',
+    );
+    const stream = await openai().responses.create({ model: 'm', input: 'Hi', stream: true });
+    const read = async () => {
+      for await (const { type } of stream) expect(type).toBe('response.created');
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'stream_interrupted' });
+  });
+
   it('tries again what failed, but not an empty pool', async () => {
     upstream.answer = (request) =>
       (upstream.requests.length < 3

@@ -254,7 +254,7 @@ describe('a stream that the upstream cuts ends with an error event and not clean
       'event: error\ndata: ',
       {
         ...{ type: 'error', sequence_number: 42, code: 'stream_interrupted' },
-        ...{ message: expect.any(String), param: null },
+        ...{ message: expect.any(String), param: null, error: details },
       },
     ],
   ];
