@@ -26,35 +26,22 @@ export class Transactions {
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  /** Runs `work` in a transaction and then, once it is committed, what was left for {@link afterCommit}. */
-  async run<T>(work: (transaction: EntityManager) => Promise<T>): Promise<T> {
-    let followUps: (() => Promise<void>)[] = [];
-    const result = await this.dataSource.transaction(async (transaction) => {
-      const value = await work(transaction);
-      followUps = this.followUps.get(transaction) ?? [];
-      return value;
-    });
-    for (const followUp of followUps) await followUp();
-    return result;
-  }
-
   /**
-   * {@link run} for work that may meet rows which others hold while they wait for object storage. To wait with locks
-   * and a connection of one's own would make others wait with theirs, until there are none left: so all is let go
-   * again and again, for twice the time in which those others must have given up. Longer waits then find a moment
-   * between them.
+   * Runs `work` in a transaction and then, once it is committed, what was left for {@link afterCommit}.
+   *
+   * It may meet rows that others hold for long: while they wait for object storage, or delete a million documents. To
+   * wait with locks and a connection of one's own would make others wait with theirs, until there are none left: so
+   * all is let go again and again, and `work` begins anew. That goes on for twice the time in which those who wait for
+   * object storage must have given up; longer waits then find a moment between them.
    * @throws QueryFailedError `lock_not_available` when there was none
    */
-  async runYielding<T>(work: (transaction: EntityManager) => Promise<T>): Promise<T> {
+  async run<T>(work: (transaction: EntityManager) => Promise<T>): Promise<T> {
     const beganAt = performance.now();
     for (;;) {
       const elapsedMs = performance.now() - beganAt;
       const waitMs = elapsedMs < YIELDING_FOR_MS ? LOCK_WAIT_MS.atFirst : LOCK_WAIT_MS.later;
       try {
-        return await this.run(async (transaction) => {
-          await transaction.query(`SET LOCAL lock_timeout = ${waitMs}`);
-          return work(transaction);
-        });
+        return await this.attempt(work, waitMs);
       } catch (error) {
         if (elapsedMs > 2 * YIELDING_FOR_MS || !lockNotAvailable(error)) throw error;
       }
@@ -75,5 +62,20 @@ export class Transactions {
   /** Leaves something to be done when the transaction is committed, before {@link run} returns. */
   afterCommit(transaction: EntityManager, followUp: () => Promise<void>): void {
     this.followUps.set(transaction, [...(this.followUps.get(transaction) ?? []), followUp]);
+  }
+
+  private async attempt<T>(
+    work: (transaction: EntityManager) => Promise<T>,
+    lockTimeoutMs: number,
+  ): Promise<T> {
+    let followUps: (() => Promise<void>)[] = [];
+    const result = await this.dataSource.transaction(async (transaction) => {
+      await transaction.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+      const value = await work(transaction);
+      followUps = this.followUps.get(transaction) ?? [];
+      return value;
+    });
+    for (const followUp of followUps) await followUp();
+    return result;
   }
 }

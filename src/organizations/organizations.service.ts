@@ -104,7 +104,7 @@ export class OrganizationsService {
    * @throws PersonalOrganization @throws SlugMismatch
    */
   delete(scope: OwnerScope, confirmation: string | undefined): Promise<number> {
-    return this.transactions.runYielding(async (transaction) => {
+    return this.transactions.run(async (transaction) => {
       const { id, kind, slug } = await lockAs(scope, 'delete the organization', transaction);
       if (kind === 'personal' || slug === null) throw new PersonalOrganization('deleted');
       if (confirmation !== undefined && confirmation !== slug) throw new SlugMismatch();

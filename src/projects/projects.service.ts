@@ -5,7 +5,7 @@ import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/domain-error.js';
 import { advancedUpdatedAt } from '../database/change.js';
-import { deadlocked, violatesForeignKey, violatesUnique } from '../database/constraints.js';
+import { violatesForeignKey, violatesUnique } from '../database/constraints.js';
 import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
 import { OrganizationDeleting } from '../organizations/membership-events.js';
@@ -93,7 +93,7 @@ export class ProjectsService implements OnModuleInit {
 
   /** Deletes the project and, through {@link ProjectsDeleting}, what is in it. @throws NotFound */
   async delete(scope: OwnerScope, id: number): Promise<void> {
-    await this.transactions.runYielding(async (transaction) => {
+    await this.transactions.run(async (transaction) => {
       const project = await transaction.findOne(Project, {
         where: { id, organizationId: scope.organizationId },
         lock: { mode: 'pessimistic_write' }, // from here on nothing is added to the project
@@ -128,6 +128,5 @@ async function assertBounded({ organizationId }: OwnerScope, transaction: Entity
 function refuse(error: unknown): never {
   if (violatesUnique(error, 'projects_organization_id_name_key')) throw new NameTaken();
   if (violatesForeignKey(error, 'projects_organization_id_fkey')) throw new OrganizationNotFound();
-  if (deadlocked(error)) throw new NameTaken(); // two that want each other's name: neither can have it
   throw error;
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/domain-error.js';
 import { advancedUpdatedAt } from '../database/change.js';
-import { deadlocked, violatesUnique } from '../database/constraints.js';
+import { violatesUnique } from '../database/constraints.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import type { UpstreamResponse } from './dto/upstream.response.js';
 import { Upstream } from './upstream.entity.js';
@@ -63,6 +63,5 @@ export async function updateRow(
 
 function refuse(error: unknown): never {
   if (violatesUnique(error, 'upstreams_organization_id_name_key')) throw new NameTaken();
-  if (deadlocked(error)) throw new NameTaken(); // two that want each other's name: neither can have it
   throw error;
 }

@@ -431,6 +431,29 @@ it('a member who revokes a key while being removed gets into nobody’s way', as
   expect(tally(answers.flatMap((pair) => statuses(pair)))).toEqual({ 204: 15, 200: 15 });
 });
 
+describe('an organization that somebody holds for long', () => {
+  it('keeps nobody else waiting, however many wait for it, and serves those in the end', async () => {
+    const [held, other] = [await teamOwner(app), await teamOwner(app)];
+    const holder = await connect(app.database);
+    await holder.query('BEGIN');
+    await holder.query('SELECT 1 FROM organizations WHERE id = $1 FOR UPDATE', [held.organizationId]);
+    const waiting = inParallel(40, (i) =>
+      i % 2 === 0
+        ? held.admin.post(`${held.base}/keys`)
+        : held.admin.post(`${held.base}/projects`).send({ name: `${i}` }),
+    );
+    await lockedOut(app.database, 10);
+    for (let i = 0; i < 10; i++)
+      await other.admin
+        .post(`${other.base}/projects`)
+        .send({ name: `${i}` })
+        .expect(201);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(tally(statuses(await waiting))).toEqual({ 201: 40 });
+  });
+});
+
 describe('an admin', () => {
   let holder: Client;
 

@@ -144,7 +144,6 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     const [a, b] = [await createProject({ name: 'a' }), await createProject({ name: 'b' })];
     const other = await connect(app.database);
     await other.query('BEGIN');
-    await other.query(`SET LOCAL deadlock_timeout = '1 min'`); // so that it is the service that is told
     const rename = (name: string) => other.query('UPDATE projects SET name = $1 WHERE id = $2', [name, b.id]);
     await rename('c');
     const answer = owner.admin.put(`${url}/${a.id}`).send({ name: 'b' }).then();
