@@ -11,13 +11,12 @@ import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { ProjectsDeleting, ProjectsService } from '../projects/projects.service.js';
-import { DeletionQueue } from '../storage/deletion-queue.js';
+import { DeletionQueue, PROMPT_REMOVAL_KEYS } from '../storage/deletion-queue.js';
 import { DocumentBodies } from './document-bodies.js';
 import { DocumentLock } from './document-lock.js';
 import { DocumentRecovery } from './document-recovery.js';
 import { lockRow, slugTakenOr } from './document-rows.js';
 import type { DocumentTarget } from './document-rows.js';
-import { DocumentUpdate } from './document-update.entity.js';
 import { DocumentUpdater } from './document-updater.js';
 import { BODY_PREFIX, bodyKey, entityTag, toBody } from './document-with-content.js';
 import type { DocumentWithContent } from './document-with-content.js';
@@ -32,6 +31,11 @@ const LIST = {
   text: `SELECT id, project_id, title, slug, created_at, updated_at
          FROM documents WHERE project_id = $1 AND organization_id = $2 ORDER BY id`,
 };
+
+/** Which documents, by the id of what they are of. There may be a million: no process has to know them all. */
+const DOCUMENT = 'id = $1';
+const OF_PROJECT = 'project_id = $1';
+const OF_ORGANIZATION = 'project_id IN (SELECT id FROM projects WHERE organization_id = $1)';
 
 /** A row as the entity has it. */
 const GET = {
@@ -154,7 +158,7 @@ export class DocumentsService implements OnModuleInit {
   ): Promise<void> {
     const row = await lockRow(manager, scope, target, onLocked);
     assertMatch(target.ifMatch, entityTag(row));
-    await this.release([row.id], manager);
+    await this.release(DOCUMENT, row.id, manager);
     await manager.delete(Document, { id: row.id });
     await crashPoint('delete:noted');
   }
@@ -166,7 +170,7 @@ export class DocumentsService implements OnModuleInit {
   private async insert(document: Document): Promise<void> {
     const key = bodyKey(document.id);
     try {
-      await this.transactions.runYielding(async (transaction) => {
+      await this.transactions.run(async (transaction) => {
         await transaction.insert(Document, document);
         await this.deletions.keep(key, transaction);
         await crashPoint('create:inserted');
@@ -190,35 +194,28 @@ export class DocumentsService implements OnModuleInit {
 
   /** Hands the bodies of projects that are about to go to the deletion queue. */
   private async releaseAll(which: ProjectsDeleting['which'], transaction: EntityManager): Promise<void> {
-    const documents = await transaction.find(Document, {
-      select: { id: true },
-      where: which,
-      order: { id: 'ASC' },
-      lock: { mode: 'pessimistic_write' }, // who is deleting one of them has its turn first
-    });
-    const ids = documents.map(({ id }) => id);
-    await this.release(ids, transaction);
+    const [condition, id] =
+      'projectId' in which ? [OF_PROJECT, which.projectId] : [OF_ORGANIZATION, which.organizationId];
+    const [locked] = await transaction.query<{ first: string[] }[]>(lockAll(condition), [id, BODY_PREFIX]);
+    await this.release(condition, id, transaction);
     await crashPoint('delete project:noted');
     this.transactions.afterCommit(transaction, async () => {
       await crashPoint('delete project:committed');
-      await this.deletions.removePromptly(ids.map(bodyKey));
+      await this.deletions.removePromptly(locked!.first);
     });
   }
 
-  /** Notes the bodies of documents whose rows are locked and about to go. */
-  private async release(documentIds: readonly number[], transaction: EntityManager): Promise<void> {
-    const unsettled = await findUnsettled(documentIds, transaction);
-    const settled = documentIds.filter((id) => !unsettled.has(id));
-    await this.deletions.note(settled.map(bodyKey), transaction);
-    if (unsettled.size > 0) await this.deletions.noteUnsettled([...unsettled].map(bodyKey), transaction);
+  /** Notes the bodies of documents whose rows are locked and about to go; those that an update may yet replace are unsettled. */
+  private release(condition: string, id: number, transaction: EntityManager): Promise<void> {
+    const bodies = `SELECT $2 || id AS key,
+        EXISTS (SELECT FROM document_updates u WHERE u.document_id = d.id) AS unsettled
+      FROM documents d WHERE ${condition}`;
+    return this.deletions.noteSelected(bodies, [id, BODY_PREFIX], transaction);
   }
 }
 
-/** Those of the documents whose body an update may yet replace, although it has failed. */
-async function findUnsettled(documentIds: readonly number[], manager: EntityManager): Promise<Set<number>> {
-  const updates = await manager
-    .createQueryBuilder(DocumentUpdate, 'note')
-    .where('note.documentId = ANY (:documentIds)', { documentIds })
-    .getMany();
-  return new Set(updates.map(({ documentId }) => documentId));
+/** Locks documents: who is deleting one of them has its turn first. Tells the keys of as many as are deleted promptly. */
+function lockAll(condition: string): string {
+  return `SELECT coalesce((array_agg($2 || id))[1:${PROMPT_REMOVAL_KEYS}], '{}') AS first
+    FROM (SELECT id FROM documents WHERE ${condition} ORDER BY id FOR UPDATE) AS locked`;
 }

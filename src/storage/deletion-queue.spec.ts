@@ -260,7 +260,7 @@ describe('a sweep', () => {
 
   it('deletes once more, after an hour, what a put may have stored since', async () => {
     const [key] = await storeSuperfluous(1);
-    await queue.noteUnsettled([key!], dataSource.manager);
+    await queue.noteSelected('SELECT $1 AS key, true AS unsettled', [key], dataSource.manager);
     await queue.removePromptly([key!]);
     expect(store.objects.size).toBe(0);
     expect(await queue.sweep()).toBe(0);

@@ -15,7 +15,7 @@ export const PUT_IS_OVER_AFTER = '1 hour';
 /** How long a request waits for objects to go that it has deleted; the sweep does what is left. */
 const PROMPT_REMOVAL_MS = 1_000;
 /** More than this is left to the sweep, so that no request is long for it. */
-const PROMPT_REMOVAL_KEYS = 100;
+export const PROMPT_REMOVAL_KEYS = 100;
 const SWEEP_BATCH = 100;
 const PARALLEL_DELETIONS = 8;
 /** A store that fails so often in a row is away, and is asked for no more; one object that fails is just that. */
@@ -81,13 +81,18 @@ export class DeletionQueue {
     );
   }
 
-  /** As {@link note}, for objects that a put may yet store, although it has failed: they go now, and once more later. */
-  async noteUnsettled(keys: readonly string[], transaction: EntityManager): Promise<void> {
+  /**
+   * As {@link note}, for as many objects as there may be.
+   * @param selection a query for their `key`, and whether they are `unsettled`: a put may yet store such an object,
+   *   although it has failed, and so it goes now, and once more later
+   */
+  async noteSelected(selection: string, values: unknown[], transaction: EntityManager): Promise<void> {
     await transaction.query(
       `INSERT INTO object_deletions (key, due_at, again_at)
-       SELECT unnest($1::text[]), now(), now() + interval '${PUT_IS_OVER_AFTER}'
-       ON CONFLICT (key) DO UPDATE SET due_at = EXCLUDED.due_at, again_at = EXCLUDED.again_at`,
-      [keys],
+       SELECT key, now(), CASE WHEN unsettled THEN now() + interval '${PUT_IS_OVER_AFTER}' END FROM (${selection}) AS s
+       ON CONFLICT (key) DO UPDATE
+       SET due_at = EXCLUDED.due_at, again_at = coalesce(EXCLUDED.again_at, object_deletions.again_at)`,
+      values,
     );
   }
 
