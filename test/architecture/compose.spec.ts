@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseSettings } from '../../src/config/parse-settings.js';
+import type { Settings } from '../../src/config/settings.js';
 import { composeFile, configOf, interpolate } from '../support/compose.js';
 import { COMPOSE_SCHEMA } from '../support/compose-schema.js';
 
@@ -28,6 +29,15 @@ function dotEnv(): Record<string, string> {
 function environmentOf(service: string, variables = dotEnv()): Record<string, string> {
   const entries = Object.entries(file.services[service]!.environment ?? {});
   return Object.fromEntries(entries.map(([name, value]) => [name, interpolate(String(value), variables)]));
+}
+
+function settingsOf(replica: string): Settings {
+  const dataDir = mkdtempSync(join(tmpdir(), 'mintkeep-compose-'));
+  try {
+    return parseSettings({ NODE_ENV: 'production', DATA_DIR: dataDir, ...environmentOf(replica) });
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
 }
 
 it('is a compose file', () => {
@@ -63,9 +73,7 @@ it('names images by exact versions', () => {
 });
 
 it.each(REPLICAS)('%s starts with the settings that the script of the README makes', (replica) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'mintkeep-compose-'));
-  const variables = { NODE_ENV: 'production', DATA_DIR: dataDir, ...environmentOf(replica) };
-  const settings = parseSettings(variables);
+  const settings = settingsOf(replica);
   expect(settings).toMatchObject({
     developmentSignIn: false,
     publicUrl: 'http://localhost:8080',
@@ -73,7 +81,6 @@ it.each(REPLICAS)('%s starts with the settings that the script of the README mak
     minio: { bucket: 'mintkeep' },
   });
   expect(settings.adminToken?.length).toBeGreaterThanOrEqual(32);
-  rmSync(dataDir, { recursive: true });
 });
 
 it('does not start before its secrets are made', () => {
@@ -125,6 +132,15 @@ it('gives running requests the time that they have', () => {
   for (const name of [...REPLICAS, 'nginx']) {
     expect(Number.parseInt(file.services[name]!.stop_grace_period!)).toBeGreaterThan(40);
   }
+});
+
+it('the balancer waits for clients and upstreams longer than the replicas do', () => {
+  const { bodyTimeoutMs, clientIdleTimeoutMs, upstreamResponseTimeoutMs } = settingsOf('mintkeep-1');
+  const timeoutMs = (name: string) =>
+    Number(new RegExp(`^ *${name} (\\d+)s;`, 'm').exec(configOf(file, 'nginx'))![1]) * 1_000;
+  expect(timeoutMs('client_body_timeout')).toBeGreaterThan(bodyTimeoutMs);
+  expect(timeoutMs('send_timeout')).toBeGreaterThan(clientIdleTimeoutMs);
+  expect(timeoutMs('proxy_read_timeout')).toBeGreaterThan(upstreamResponseTimeoutMs);
 });
 
 it.each(REPLICAS)('%s can write to its own volume and nothing else', (replica) => {
