@@ -21,10 +21,11 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json ./
-RUN install -d -o node -g node /data
+# The image's user `node`, by its number: Kubernetes' `runAsNonRoot` cannot tell of a name that it is not root's.
+RUN install -d -o 1000 -g 1000 /data
 # The one folder that is written to.
 VOLUME /data
-USER node
+USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=4s --start-period=30s --retries=3 \

@@ -45,7 +45,9 @@ it('the image has neither development nor embedded-database packages', () => {
 });
 
 it('the program is not root, and hears signals itself', () => {
-  expect(textsOf(image, 'USER')).toEqual(['node']);
+  // By number: of a name, Kubernetes' `runAsNonRoot` cannot know that it is not root's.
+  expect(textsOf(image, 'USER')).toEqual(['1000:1000']);
+  expect(textsOf(image, 'RUN')).toEqual(['install -d -o 1000 -g 1000 /data']);
   const [command] = textsOf(image, 'CMD');
   expect(JSON.parse(command!)).toEqual(['node', 'dist/main.js']);
   expect(textsOf(image, 'ENTRYPOINT')).toEqual([]);
