@@ -9,7 +9,7 @@ function answerWith(page: Page): { status: number; headers: Record<string, strin
   const response = {
     status: (status: number) => Object.assign(response, (answer.status = status) && {}),
     set: (headers: Record<string, string>) => Object.assign(response, (answer.headers = headers) && {}),
-    send: (body: string) => (answer.body = body),
+    end: (body: Buffer) => (answer.body = body.toString()),
   };
   sendPage(response as unknown as Response, 200, page);
   return answer;

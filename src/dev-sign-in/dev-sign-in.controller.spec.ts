@@ -49,10 +49,12 @@ async function claimsOf(token: string) {
 
 describe('the page', () => {
   it('asks for an address, with a policy that lets nothing in', async () => {
-    const { text, headers } = await browser().get('/dev/sign-in').expect(200).expect('Content-Type', /html/);
+    const page = browser().get('/dev/sign-in').set('If-None-Match', '*'); // it is a new one each time
+    const { text, headers } = await page.expect(200).expect('Content-Type', /html/);
     expect(text).toContain('<form method="post" action="/dev/sign-in">');
     expect(text).not.toMatch(/<script|src=|https?:\/\//);
     expect(headers['cache-control']).toBe('no-store');
+    expect(headers).not.toHaveProperty('etag');
     expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
   });
 

@@ -104,6 +104,14 @@ describe('the page', () => {
     }
   });
 
+  it('is a new one each time, whatever the browser says that it has', async () => {
+    const { user_code } = await beginLogin(app);
+    for (const code of [undefined, user_code]) {
+      const { headers } = await ada.open(code).set('If-None-Match', '*').expect(200);
+      expect(headers).not.toHaveProperty('etag');
+    }
+  });
+
   it('shows a team by what can be read of its name, in its order', async () => {
     const team = await teamOwner(app);
     const browser = await TestBrowser.of(app, team.user);
