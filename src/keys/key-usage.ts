@@ -6,10 +6,25 @@ import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
 import { ProxyKey } from './proxy-key.entity.js';
 
-/** A key's time of last use is written once in this time. */
+/** A key's time of last use is written once in this time, by all replicas together. */
 const RESOLUTION_MS = 60_000;
 const FLUSH_INTERVAL_MS = 5_000;
 const TRACKED_KEYS = 100_000;
+
+/**
+ * What another replica has written within the resolution stays. Locked in one order by everybody who takes several:
+ * nobody waits for somebody who waits for them.
+ */
+const WRITE = `
+  UPDATE proxy_keys k SET last_used_at = due.at
+  FROM (
+    SELECT id, used.at
+    FROM proxy_keys
+      JOIN (SELECT id, to_timestamp(ms / 1000) AS at FROM unnest($1::bigint[], $2::double precision[]) AS n (id, ms))
+        AS used USING (id)
+    WHERE last_used_at IS NULL OR last_used_at <= used.at - $3 * interval '1 millisecond'
+    ORDER BY id FOR NO KEY UPDATE OF proxy_keys) AS due
+  WHERE k.id = due.id`;
 
 /** Notes when keys are used, and writes it down off the request's path. */
 @Injectable()
@@ -33,14 +48,7 @@ export class KeyUsage implements OnApplicationShutdown {
     const batch = this.unwritten;
     this.unwritten = new Map();
     try {
-      // Locked in one order by everybody who takes several: nobody waits for somebody who waits for them.
-      await this.keys.query(
-        `UPDATE proxy_keys k SET last_used_at = greatest(k.last_used_at, to_timestamp(used.at / 1000.0))
-         FROM unnest($1::bigint[], $2::double precision[]) AS used (id, at)
-         WHERE k.id = used.id AND k.id IN (
-           SELECT id FROM proxy_keys WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE)`,
-        [[...batch.keys()], [...batch.values()]],
-      );
+      await this.keys.query(WRITE, [[...batch.keys()], [...batch.values()], RESOLUTION_MS]);
     } catch (error) {
       this.logger.warn({ reason: (error as Error).message }, 'the use of keys could not be written');
       for (const [id, at] of batch) this.unwritten.set(id, Math.max(at, this.unwritten.get(id) ?? 0));

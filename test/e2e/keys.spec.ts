@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { isKeySecret } from '../../src/keys/key-format.js';
+import { KeyUsage } from '../../src/keys/key-usage.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
@@ -13,6 +15,30 @@ beforeAll(async () => {
   app = await startApp();
 });
 afterAll(() => app.close());
+
+it('the time of last use is written once a minute, by however many replicas', async () => {
+  const replica = await startApp({}, { database: app.database });
+  const { admin } = await personalOwner(app);
+  const { body: key } = await admin.post('/me/keys').expect(201);
+  const first = Date.now();
+  const clock = jest.spyOn(Date, 'now');
+  const lastUse = async (by: TestApp, afterMs: number) => {
+    const usage = by.app.get(KeyUsage);
+    clock.mockReturnValue(first + afterMs);
+    usage.note(key.id);
+    await usage.flush();
+    const { body } = await admin.get('/me/keys').expect(200);
+    return Date.parse(body.keys[0].last_used_at) - first;
+  };
+  try {
+    expect(await lastUse(app, 0)).toBe(0);
+    expect(await lastUse(replica, 59_999)).toBe(0);
+    expect(await lastUse(app, 60_000)).toBe(60_000);
+  } finally {
+    clock.mockRestore();
+    await replica.close();
+  }
+});
 
 describe('minting', () => {
   it.each([
