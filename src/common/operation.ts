@@ -20,8 +20,8 @@ export interface OperationDetails {
   readonly answers?: Type<object> | 'page';
   /** Whether browsers that post a form get a page instead, or are sent on. */
   readonly orPage?: boolean;
-  /** Media types that the answer can be had in beside JSON, such as `text/csv`. */
-  readonly alsoAs?: readonly string[];
+  /** Media types that the answer can be had in beside JSON, such as `text/csv`, and how it is written in them. */
+  readonly alsoAs?: Readonly<Record<string, (answer: never) => string>>;
   /** Further statuses with the body of the answer. */
   readonly alsoWith?: readonly number[];
   /** The class of a JSON body that the handler reads itself. */

@@ -50,11 +50,16 @@ function successOf(status: number, route: Route, schemas: Json): Json {
   };
 }
 
-function contentOf(answers: Type<object> | 'page', { orPage, alsoAs = [] }: Operation, schemas: Json): Json {
+function contentOf(answers: Type<object> | 'page', { orPage, alsoAs = {} }: Operation, schemas: Json): Json {
   if (answers === 'page') return PAGE;
   const schema = { $ref: `#/components/schemas/${schemaName(answers.name)}` };
   const example = exampleOf(schema, schemas);
-  const others = Object.fromEntries(alsoAs.map((type) => [type, { schema: { type: 'string' } }]));
+  const others = Object.fromEntries(
+    Object.entries(alsoAs).map(([type, write]) => [
+      type,
+      { schema: { type: 'string' }, example: write(example as never) },
+    ]),
+  );
   return { 'application/json': { schema, example }, ...others, ...(orPage ? PAGE : {}) };
 }
 

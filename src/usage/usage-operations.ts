@@ -3,6 +3,7 @@ import type { OperationDetails, ParameterSchemas } from '../common/operation.js'
 import { PAGE_QUERY, PAGE_REFUSALS } from '../common/paging.js';
 import { UsageRequestsResponse } from './dto/usage-requests.response.js';
 import { UsageResponse } from './dto/usage.response.js';
+import { requestsCsv, summaryCsv } from './usage-csv.js';
 import { BUCKETS, GROUPINGS } from './usage-query.js';
 
 const SEVERAL = 'Several are given by repeating the parameter, with or without `[]` after its name.';
@@ -37,7 +38,6 @@ const TOO_MUCH = [
   new BadRequest('this takes too long: ask for less time, larger buckets or fewer groups'),
 ];
 const TOO_LONG = new BadRequest('this takes too long: ask for less time');
-const CSV = ['text/csv'];
 
 /** What the OpenAPI document says of sums of usage, whoever's it is. */
 export const SUMMARY_DETAILS: OperationDetails = {
@@ -45,7 +45,7 @@ export const SUMMARY_DETAILS: OperationDetails = {
     'Buckets without requests are there, too. p50 and p95 come from histograms whose steps grow by 4 %: they are at ' +
     'most 2 % from the exact value. `Accept: text/csv` gives a table with a row for each bucket, or each group of each ' +
     'bucket, `latency_ms.p50` as `latency_ms_p50`; texts that a spreadsheet would run begin with an apostrophe.',
-  ...{ answers: UsageResponse, alsoAs: CSV },
+  ...{ answers: UsageResponse, alsoAs: { 'text/csv': (answer: UsageResponse) => summaryCsv(answer, []) } },
   ...{ query: { ...SELECTION, ...SUMMARY }, refuses: [...REFUSALS, ...TOO_MUCH] },
 };
 
@@ -54,7 +54,7 @@ export const REQUESTS_DETAILS: OperationDetails = {
   description:
     'Newest first, without what was asked or answered. `Accept: text/csv` gives a table, with the address of the next ' +
     'page in `Link`.',
-  ...{ answers: UsageRequestsResponse, alsoAs: CSV },
+  ...{ answers: UsageRequestsResponse, alsoAs: { 'text/csv': requestsCsv } },
   ...{
     query: { ...SELECTION, ...PAGE_QUERY },
     refuses: [...REFUSALS, ...PAGE_REFUSALS, TOO_LONG],

@@ -72,6 +72,30 @@ describe('the examples of bodies', () => {
   });
 });
 
+describe('the examples of tables', () => {
+  let app: TestApp;
+  let paths: Json;
+
+  beforeAll(async () => {
+    app = await startApp();
+    paths = (await app.anonymous.get('/openapi.json').expect(200)).body.paths;
+  });
+  afterAll(() => app.close());
+
+  it.each(['', '/requests'])('have the columns of usage%s, and a row', async (path) => {
+    const { admin, base } = await teamOwner(app);
+    for (const [documented, owner] of [
+      [`/me/usage${path}`, '/me'],
+      [`/me/organizations/{id}/usage${path}`, base],
+    ] as const) {
+      const { text } = await admin.get(`${owner}/usage${path}`).set('Accept', 'text/csv').expect(200);
+      const [header] = text.split('\r\n');
+      const example: string = paths[documented].get.responses[200].content['text/csv'].example;
+      expect(example.split('\r\n')).toEqual([header, expect.stringContaining(','), '']);
+    }
+  });
+});
+
 describe('the commands of the introduction', () => {
   let app: TestApp;
   let blocks: string[];
