@@ -31,6 +31,16 @@ it('has a bounded number of figures, however many upstreams there are, and loses
   expect(counted.find((line) => line.includes('upstream_id="other"'))).toMatch(/ 2000$/);
 });
 
+it('counts refused requests to the proxy by the code of the error', async () => {
+  const metrics = new Metrics();
+  for (const code of ['missing_proxy_key', 'missing_proxy_key', 'invalid_proxy_key'])
+    metrics.proxy.refused(code);
+  expect(await lines(metrics, 'mintkeep_proxy_refusals_total')).toEqual([
+    'mintkeep_proxy_refusals_total{error="missing_proxy_key"} 2',
+    'mintkeep_proxy_refusals_total{error="invalid_proxy_key"} 1',
+  ]);
+});
+
 it('tells attempts, first bytes and open streams', async () => {
   const metrics = new Metrics();
   metrics.proxy.attempted('openai', 'connect');

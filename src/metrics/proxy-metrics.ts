@@ -24,11 +24,13 @@ export interface MeasuredUpstream {
 export class ProxyMetrics {
   private readonly requests: Tally<'upstream_id' | 'upstream' | 'provider' | 'outcome'>;
   private readonly attempts: Tally<'provider' | 'result'>;
+  private readonly refusals: Tally<'error'>;
   private readonly timeToFirstByte: Durations;
   private streams = 0;
   private readonly requestsByUpstream = new Map<number, Map<string, Count>>();
   private readonly others = new Map<string, Count>();
   private readonly attemptsByProvider = new Map<string, Map<string, Count>>();
+  private readonly refusalsByError = new Map<string, Count>();
 
   constructor(registry: Registry) {
     this.requests = new Tally(
@@ -42,6 +44,12 @@ export class ProxyMetrics {
       'mintkeep_proxy_attempts_total',
       'Attempts at upstreams: ok, or why the answer was not used',
       ['provider', 'result'],
+    );
+    this.refusals = new Tally(
+      registry,
+      'mintkeep_proxy_refusals_total',
+      'Requests to /v1 that did not pass the key check, by the code of the error',
+      ['error'],
     );
     this.timeToFirstByte = new Durations(registry, {
       name: 'mintkeep_proxy_time_to_first_byte_seconds',
@@ -78,6 +86,13 @@ export class ProxyMetrics {
     if (!counts) this.attemptsByProvider.set(provider, (counts = new Map<string, Count>()));
     let count = counts.get(result);
     if (!count) counts.set(result, (count = this.attempts.count({ provider, result })));
+    count.value++;
+  }
+
+  /** A request did not pass the key check. */
+  refused(error: string): void {
+    let count = this.refusalsByError.get(error);
+    if (!count) this.refusalsByError.set(error, (count = this.refusals.count({ error })));
     count.value++;
   }
 

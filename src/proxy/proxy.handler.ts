@@ -7,7 +7,7 @@ import { DatabaseUnavailable } from '../keys/keys.errors.js';
 import { presentedKey } from './proxy-credential.js';
 import type { ProxyErrorCode } from './proxy-error.js';
 import { ProxyForwarding } from './proxy-forwarding.js';
-import { refuse } from './refuse.js';
+import { RefusedRequests } from './refused-requests.js';
 
 /**
  * Answers everything below `/v1`, before Express sees it: who is it, and on with the request. What guards and
@@ -20,6 +20,7 @@ export class ProxyHandler {
   constructor(
     private readonly keys: KeyAuthenticator,
     private readonly forwarding: ProxyForwarding,
+    private readonly refused: RefusedRequests,
   ) {}
 
   readonly handle = (request: HttpRequest, response: HttpResponse): void => {
@@ -28,9 +29,10 @@ export class ProxyHandler {
     // Mostly answered from memory, and then without a detour through the queue of promises.
     const key = this.authenticate(secret);
     if (!(key instanceof Promise)) return this.go(request, response, key);
+    const beganAt = performance.now();
     key.then(
-      (found) => this.go(request, response, found),
-      (error: unknown) => this.fail(response, error),
+      (found) => this.go(request, response, found, beganAt),
+      (error: unknown) => this.fail(response, error, beganAt),
     );
   };
 
@@ -38,18 +40,23 @@ export class ProxyHandler {
     return this.keys.authenticate(secret);
   }
 
-  private go(request: HttpRequest, response: HttpResponse, key: AuthenticatedKey | undefined): void {
-    if (!key) return this.refuse(response, 'invalid_proxy_key');
+  private go(
+    request: HttpRequest,
+    response: HttpResponse,
+    key: AuthenticatedKey | undefined,
+    beganAt?: number,
+  ): void {
+    if (!key) return this.refuse(response, 'invalid_proxy_key', beganAt);
     this.forwarding.begin(request, response, key);
   }
 
-  private fail(response: HttpResponse, error: unknown): void {
-    if (error instanceof DatabaseUnavailable) return this.refuse(response, 'database_unavailable');
+  private fail(response: HttpResponse, error: unknown, beganAt: number): void {
+    if (error instanceof DatabaseUnavailable) return this.refuse(response, 'database_unavailable', beganAt);
     this.logger.error({ requestId: requestIdFor(response.req), err: error }, 'unexpected failure');
     response.destroy();
   }
 
-  private refuse(response: HttpResponse, code: ProxyErrorCode): void {
-    refuse(response, code, requestIdFor(response.req)).send();
+  private refuse(response: HttpResponse, code: ProxyErrorCode, beganAt = performance.now()): void {
+    this.refused.refuse(response, code, beganAt);
   }
 }

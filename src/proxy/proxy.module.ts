@@ -10,6 +10,7 @@ import { ModelList } from './model-list.js';
 import { Pools } from './pools.js';
 import { ProxyForwarding } from './proxy-forwarding.js';
 import { ProxyHandler } from './proxy.handler.js';
+import { RefusedRequests } from './refused-requests.js';
 import { UpstreamConnections } from './upstream-connections.js';
 import { UpstreamHealth } from './upstream-health.js';
 
@@ -19,6 +20,7 @@ import { UpstreamHealth } from './upstream-health.js';
   providers: [
     ProxyHandler,
     ProxyForwarding,
+    RefusedRequests,
     Pools,
     UpstreamConnections,
     UpstreamHealth,

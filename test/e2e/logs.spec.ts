@@ -1,12 +1,17 @@
+import { randomUUID } from 'node:crypto';
+import { newKeySecret } from '../../src/keys/key-format.js';
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { beginLogin, decide, poll, TestBrowser } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { startUpstream } from '../support/fake-upstream.js';
 import type { FakeUpstream } from '../support/fake-upstream.js';
+import { readMetrics } from '../support/metrics.js';
 import { startService, temporaryFolder } from '../support/service.js';
 import type { Service } from '../support/service.js';
 import { sessionFor } from '../support/sessions.js';
+
+const ADMIN_TOKEN = 'the-admin-token-itself';
 
 let database: TestDatabase;
 let upstream: FakeUpstream;
@@ -17,7 +22,7 @@ beforeAll(async () => {
   database = await createDatabase();
   upstream = await startUpstream((_request, response) => response.end('{"answer":"an-answer-of-a-model"}'));
   service = await startService(database.url, await temporaryFolder(), {
-    ...{ LOG_LEVEL: 'trace', UPSTREAM_PRIVATE_NETWORKS: 'allow', ADMIN_TOKEN: 'the-admin-token-itself' },
+    ...{ LOG_LEVEL: 'trace', UPSTREAM_PRIVATE_NETWORKS: 'allow', ADMIN_TOKEN: ADMIN_TOKEN },
   });
 });
 afterAll(async () => {
@@ -110,11 +115,11 @@ async function presentCredentials(): Promise<void> {
     .expect(401);
   await service.anonymous.get(`/me/projects?access_token=${session}`).expect(401);
   await service.anonymous.get(`/no/such/${session}`).expect(404);
-  await service.anonymous.get('/metrics').set(bearer('the-admin-token-itself')).expect(200);
+  await service.anonymous.get('/metrics').set(bearer(ADMIN_TOKEN)).expect(200);
   await service.anonymous.get('/metrics').set(bearer('a-wrong-admin-token')).expect(401);
   Object.assign(secrets, {
     session,
-    adminToken: 'the-admin-token-itself',
+    adminToken: ADMIN_TOKEN,
     wrongToken: 'a-wrong-admin-token',
   });
 }
@@ -156,6 +161,30 @@ it('there is a line for every request, with its id and what matched', async () =
     context: 'Request',
     ...{ requestId: 'request-of-a-test', method: 'GET', route: '/me/projects', status: 200, userId: 'anna' },
     ms: expect.any(Number),
+  });
+});
+
+it.each([
+  ['without a key', 'missing_proxy_key', undefined, 401],
+  ['with a wrong key', 'invalid_proxy_key', 'a-wrong-key', 401],
+  ['with an unknown key', 'invalid_proxy_key', newKeySecret(), 401],
+  ['whose key cannot be verified', 'database_unavailable', newKeySecret(), 503],
+])('a request to the proxy %s is a line and a figure', async (_which, error, key, status) => {
+  const figure = async () =>
+    (await readMetrics(service, ADMIN_TOKEN)).get(`mintkeep_proxy_refusals_total{error="${error}"}`) ?? 0;
+  const before = await figure();
+  const requestId = `request-${randomUUID()}`;
+  if (status === 503) await database.refuse();
+  const request = service.anonymous.get('/v1/a-path-of-a-client?a=query').set('X-Request-Id', requestId);
+  if (key !== undefined) void request.set('Authorization', `Bearer ${key}`);
+  const answer = await request;
+  await database.admit();
+  expect(answer.status).toBe(status);
+  expect(await figure()).toBe(before + 1);
+  await eventually(() => expect(lines().filter((line) => line.requestId === requestId)).toHaveLength(1));
+  expect(lines().find((line) => line.requestId === requestId)).toEqual({
+    ...{ level: 30, time: expect.any(String), context: 'Request' },
+    ...{ requestId, method: 'GET', route: '/v1/*', status, ms: expect.any(Number) },
   });
 });
 
