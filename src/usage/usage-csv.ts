@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { UsageRequestsResponse } from './dto/usage-requests.response.js';
-import type { UsageBucketResponse, UsageMeasures, UsageResponse } from './dto/usage.response.js';
+import type { UsageIntervalResponse, UsageMeasures, UsageResponse } from './dto/usage.response.js';
 import { RECORD_MEMBERS } from './usage-requests.service.js';
 import type { Grouping } from './usage-query.js';
 
@@ -29,7 +29,7 @@ export function requestsCsv({ requests }: UsageRequestsResponse): string {
   return toCsv(RECORD_MEMBERS, requests);
 }
 
-function rowsOf({ groups, ...bucket }: UsageBucketResponse, grouped: boolean): object[] {
+function rowsOf({ groups, ...bucket }: UsageIntervalResponse, grouped: boolean): object[] {
   const { start, end } = bucket;
   return (grouped ? groups : [bucket]).map((measured) => ({ start, end, ...measured, ...timesOf(measured) }));
 }

@@ -5,7 +5,7 @@ import { UsersService } from '../auth/users.service.js';
 import { BadRequest } from '../common/domain-error.js';
 import { KeysService } from '../keys/keys.service.js';
 import {
-  UsageBucketResponse,
+  UsageIntervalResponse,
   UsageGroupResponse,
   UsageMeasures,
   UsageResponse,
@@ -72,7 +72,7 @@ export class UsageSummaryService {
   }
 }
 
-function withEmptyOnes(buckets: Interval[], rows: SummaryRow[], names: GroupNames): UsageBucketResponse[] {
+function withEmptyOnes(buckets: Interval[], rows: SummaryRow[], names: GroupNames): UsageIntervalResponse[] {
   const measured = new Map<string, { own?: SummaryRow; groups: UsageGroupResponse[] }>();
   for (const row of rows) {
     if (row.bucket === null) continue;

@@ -84,6 +84,20 @@ describe('the document', () => {
     expect(references.filter((ref) => !ref.startsWith('#/') || resolve(ref) === undefined)).toEqual([]);
   });
 
+  /** Both would be one type there: `UsageBucket` for a component and for the `bucket` of `Usage`. */
+  it('calls no component what generators of clients call the enum of a member', () => {
+    const pascal = (name: string) =>
+      name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const components: Record<string, Json> = document.components.schemas;
+    const ofMembers = Object.entries(components).flatMap(([parent, { properties = {} }]) =>
+      Object.entries<Json>(properties)
+        .filter(([, { enum: values, items }]) => values ?? items?.enum)
+        .map(([member]) => parent + pascal(member)),
+    );
+    expect(ofMembers).toContain('UsageBucket');
+    expect(Object.keys(components).filter((name) => ofMembers.includes(name))).toEqual([]);
+  });
+
   it('has every route of the service, and no other but the proxy and the metrics', () => {
     const ours = operations().flatMap(({ name, path }) => (/^\/(v1|metrics)/.test(path) ? [] : [name]));
     const names = (route: string) => route.replace(/:\w+|\{\w+\}/g, '{}');

@@ -132,7 +132,8 @@ export class UsageGroupResponse extends UsageMeasures {
   }
 }
 
-export class UsageBucketResponse extends UsageMeasures {
+/** Not called after buckets: generators of clients give that name to the enum of {@link UsageResponse.bucket}. */
+export class UsageIntervalResponse extends UsageMeasures {
   @Shown(TIME, 'Of the hour, day or month (UTC). Only what is between `from` and `to` is counted.')
   start: string;
 
@@ -156,6 +157,6 @@ export class UsageResponse {
   @Shown(instanceOf(UsageMeasures))
   totals: UsageMeasures;
 
-  @Shown(listOf(UsageBucketResponse), 'In order of time, empty ones included.')
-  buckets: UsageBucketResponse[];
+  @Shown(listOf(UsageIntervalResponse), 'In order of time, empty ones included.')
+  buckets: UsageIntervalResponse[];
 }
