@@ -16,6 +16,8 @@ export const TIME: MemberSchema = {
 };
 /** How many of something. */
 export const COUNT: MemberSchema = { type: 'integer', minimum: 0, example: 3 };
+/** What may be more than 32 bits hold: generators of clients take those where nothing else is said. */
+export const SUM: MemberSchema = { ...COUNT, format: 'int64', example: 1_200 };
 export const FLAG: MemberSchema = { type: 'boolean', example: true };
 /** The address that answers go to. */
 export const EMAIL: MemberSchema = { type: 'string', example: 'ada@example.com' };

@@ -1,13 +1,18 @@
 import { BadRequest } from '../common/domain-error.js';
 import type { OperationDetails, ParameterSchemas } from '../common/operation.js';
 import { PAGE_QUERY, PAGE_REFUSALS } from '../common/paging.js';
+import { ID_MAX } from '../common/path-id.js';
 import { UsageRequestsResponse } from './dto/usage-requests.response.js';
 import { UsageResponse } from './dto/usage.response.js';
 import { requestsCsv, summaryCsv } from './usage-csv.js';
 import { BUCKETS, GROUPINGS } from './usage-query.js';
 
 const SEVERAL = 'Several are given by repeating the parameter, with or without `[]` after its name.';
-const NUMBERS = { type: 'array', items: { type: 'integer' }, description: SEVERAL };
+const IDS = {
+  ...{ type: 'array', items: { type: 'integer', format: 'int64', minimum: 0, maximum: ID_MAX } },
+  description: SEVERAL,
+};
+const STATUSES = { type: 'array', items: { type: 'integer' }, description: SEVERAL };
 const NAMES = { type: 'array', items: { type: 'string' }, description: SEVERAL };
 
 const SELECTION: ParameterSchemas = {
@@ -17,7 +22,7 @@ const SELECTION: ParameterSchemas = {
   },
   to: { type: 'string', description: 'Not in it any more; now when left out.' },
   ...{ model: NAMES, provider: NAMES, user: NAMES },
-  ...{ upstream: NUMBERS, key: NUMBERS, status: NUMBERS },
+  ...{ upstream: IDS, key: IDS, status: STATUSES },
 };
 const SUMMARY: ParameterSchemas = {
   bucket: { type: 'string', enum: BUCKETS, default: 'day', description: 'Of UTC.' },

@@ -98,6 +98,19 @@ describe('the document', () => {
     expect(Object.keys(components).filter((name) => ofMembers.includes(name))).toEqual([]);
   });
 
+  it('gives 64 bits to ids and to what is summed up', () => {
+    const { UsageMeasures, UsageRequest } = document.components.schemas;
+    const tokens = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'total_tokens'];
+    const { parameters } = document.paths['/me/usage'].get;
+    const itemsOf = (name: string) => parameters.find((each: Json) => each.name === name).schema.items;
+    const wide = [
+      ...['requests', 'errors', ...tokens].map((name) => UsageMeasures.properties[name]),
+      ...tokens.map((name) => UsageRequest.properties[name]),
+      ...['upstream', 'key'].map(itemsOf),
+    ];
+    expect(wide.map(({ format }: Json) => format)).toEqual(wide.map(() => 'int64'));
+  });
+
   it('has every route of the service, and no other but the proxy and the metrics', () => {
     const ours = operations().flatMap(({ name, path }) => (/^\/(v1|metrics)/.test(path) ? [] : [name]));
     const names = (route: string) => route.replace(/:\w+|\{\w+\}/g, '{}');

@@ -1,5 +1,4 @@
 import {
-  COUNT,
   FLAG,
   ID,
   listOf,
@@ -7,6 +6,7 @@ import {
   oneOf,
   orNull,
   Shown,
+  SUM,
   text,
   TIME,
   USER_ID,
@@ -74,16 +74,16 @@ export class UsageRequestResponse implements UsageRecord {
   )
   outcome: UsageOutcome;
 
-  @Shown(orNull(COUNT), 'With the cached ones; null when unknown, as all counts of tokens.')
+  @Shown(orNull(SUM), 'With the cached ones; null when unknown, as all counts of tokens.')
   input_tokens: number | null;
 
-  @Shown(orNull(COUNT))
+  @Shown(orNull(SUM))
   cached_input_tokens: number | null;
 
-  @Shown(orNull(COUNT))
+  @Shown(orNull(SUM))
   output_tokens: number | null;
 
-  @Shown(orNull(COUNT))
+  @Shown(orNull(SUM))
   total_tokens: number | null;
 
   @Shown(

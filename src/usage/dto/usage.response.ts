@@ -1,5 +1,4 @@
 import {
-  COUNT,
   EMAIL,
   ID,
   instanceOf,
@@ -8,6 +7,7 @@ import {
   oneOf,
   orNull,
   Shown,
+  SUM,
   text,
   TIME,
   USER_ID,
@@ -32,7 +32,6 @@ const UNKNOWN = {
 const NOTHING: Sums = { requests: 0, errors: 0, ...UNKNOWN };
 
 const MILLISECONDS = orNull({ type: 'number', minimum: 0, example: 412 });
-const TOKENS = orNull({ type: 'integer', minimum: 0, example: 1_200 });
 
 /** Milliseconds; null when nothing was measured. */
 export class UsageTimes {
@@ -51,22 +50,22 @@ export class UsageTimes {
 
 /** Sums of what is known; null when nothing is, or there were no requests. */
 export class UsageMeasures {
-  @Shown(COUNT)
+  @Shown({ ...SUM, example: 3 })
   requests: number;
 
-  @Shown({ ...COUNT, example: 0 }, 'Requests whose outcome is not `ok`.')
+  @Shown({ ...SUM, example: 0 }, 'Requests whose outcome is not `ok`.')
   errors: number;
 
-  @Shown(TOKENS, 'With the cached ones.')
+  @Shown(orNull(SUM), 'With the cached ones.')
   input_tokens: number | null;
 
-  @Shown(TOKENS)
+  @Shown(orNull(SUM))
   cached_input_tokens: number | null;
 
-  @Shown(TOKENS)
+  @Shown(orNull(SUM))
   output_tokens: number | null;
 
-  @Shown(TOKENS)
+  @Shown(orNull(SUM))
   total_tokens: number | null;
 
   @Shown(instanceOf(UsageTimes))
