@@ -71,23 +71,31 @@ function refusalResponse(refused: readonly Refused[], { operation }: Route): Jso
   const names = refused.flatMap(({ refusal }) => Object.keys(refusal.headers ?? {}));
   const json = { schema: schemaOf(refused.map(({ body }) => plain(body))), examples: examplesOf(refused) };
   return {
-    description: refused.map(({ refusal }) => sentence(refusal)).join('\n'),
+    description: refused.map(sentence).join('\n'),
     headers: headers(names),
     content: operation.answers === 'page' ? PAGE : { 'application/json': json },
   };
 }
 
-function sentence({ type, message }: Refusal): string {
+function sentence({ body, refusal: { message } }: Refused): string {
+  const type = typeOf(body);
   return type === undefined ? `- ${message}` : `- \`${type}\`: ${message}`;
 }
 
 /** By their types; those without one are numbered. */
 function examplesOf(refused: readonly Refused[]): Json {
+  const types = refused.map(({ body }) => typeOf(body));
   const entries = refused.map(({ body, refusal }, i): [string, Json] => [
-    `${refusal.type ?? 'untyped'}${refused.findIndex((other) => other.refusal.type === refusal.type) < i ? `_${i}` : ''}`,
+    `${types[i] ?? 'untyped'}${types.indexOf(types[i]) < i ? `_${i}` : ''}`,
     { summary: refusal.message, value: plain(body) },
   ]);
   return Object.fromEntries(entries);
+}
+
+/** What clients branch on, as the filter has it: within `error`, or all of it where RFC 6749 says so. */
+function typeOf(body: object): string | undefined {
+  const { error } = body as { error: string | { type?: string } };
+  return typeof error === 'string' ? error : error.type;
 }
 
 /** As JSON has it: what is undefined is not there. */

@@ -177,6 +177,28 @@ describe('the document', () => {
   });
 });
 
+describe('the errors of a route', () => {
+  const typeOf = ({ error }: Json) => (typeof error === 'string' ? error : error.type) ?? 'untyped';
+
+  it('are told under the names that are in the answers', () => {
+    for (const { name, path, operation } of operations()) {
+      if (/^\/(v1|metrics)/.test(path)) continue;
+      for (const { content = {} } of Object.values<Json>(operation.responses)) {
+        const examples = Object.entries<Json>(content['application/json']?.examples ?? {});
+        const told = examples.map(([example]) => [name, example.replace(/_\d+$/, '')]);
+        expect(told).toEqual(examples.map(([, { value }]) => [name, typeOf(value)]));
+      }
+    }
+  });
+
+  it('are those of RFC 6749 where a client expects them', () => {
+    const { description } = document.paths['/oauth/token'].post.responses[400];
+    expect(description).toContain('- `invalid_grant`: the device code is not one of ours');
+    const begin = document.paths['/auth/device/code'].post.responses[400];
+    expect(begin.description).toMatch(/^(- `invalid_request`: .+\n?)+$/);
+  });
+});
+
 describe('the examples', () => {
   it('are there for every JSON that is sent or answered, and fit it', () => {
     const ajv = validator();
