@@ -72,7 +72,7 @@ function models(): Json {
           },
         },
       },
-      ...refusals(OURS, NOT_OF_MODELS),
+      ...refusals(OF_MODELS, ours),
     },
   };
 }
@@ -85,7 +85,7 @@ function passOn(method: string): Json {
     description:
       'Body, status and content type pass unchanged both ways. The next upstream is tried on network errors and ' +
       'statuses of 500 and more, never on others. A stream that its upstream cuts off ends with an error event of code ' +
-      '`stream_interrupted`.',
+      '`stream_interrupted`. `TRACE` is refused: 405 `method_not_allowed`.',
     ...{ tags: ['Proxy'], security: SECURITY },
     parameters: [
       {
@@ -94,49 +94,63 @@ function passOn(method: string): Json {
         schema: { type: 'string', examples: ['chat/completions'] },
       },
     ],
-    ...(hasBody ? { requestBody: { content: { 'application/json': { schema: {}, example: CHAT } } } } : {}),
+    ...(hasBody
+      ? { requestBody: { content: { 'application/json': { schema: {}, example: CHAT }, ...ANYTHING } } }
+      : {}),
     responses: {
-      default: { description: 'What the upstream answered.' },
-      ...refusals(PASSED_ON),
+      '2XX': { description: 'What the upstream answered.', content: ANYTHING },
+      default: { description: 'What else the upstream answered.', content: ANYTHING },
+      ...refusals(OF_OTHERS, oursOrTheirs),
     },
   };
 }
 
 const CHAT = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello!' }] };
 
-/** Where every refusal is ours, and where it may as well be the upstream's, as it came. */
+const ANYTHING: Json = { '*/*': { schema: {} } };
 const OURS = { $ref: '#/components/schemas/ProxyError' };
-const PASSED_ON = { anyOf: [OURS, { description: 'As the upstream has it.' }] };
+/** Most upstreams refuse with JSON, too, in a form of their own. */
+const OURS_OR_THEIRS = {
+  anyOf: [OURS, { type: 'object', additionalProperties: true, description: 'As the upstream has it.' }],
+};
 
-/** What `GET /v1/models` never says: it asks upstreams itself, and in one go. */
-const NOT_OF_MODELS: readonly ProxyErrorCode[] = ['not_found', 'upstream_timeout', 'stream_interrupted'];
+/** What no answer is refused with: `TRACE` has no place here, and an event within a stream has no status. */
+const NOT_HERE: readonly ProxyErrorCode[] = ['method_not_allowed', 'stream_interrupted'];
+const OF_OTHERS = PROXY_ERROR_CODES.filter((code) => !NOT_HERE.includes(code));
+/** The list of models asks upstreams itself, and in one go. */
+const OF_MODELS = OF_OTHERS.filter((code) => code !== 'not_found' && code !== 'upstream_timeout');
 
-function refusals(schema: Json, except: readonly ProxyErrorCode[] = []): Json {
-  const all = PROXY_ERROR_CODES.filter((code) => !except.includes(code)).map((code) =>
-    proxyRefusal(code, REQUEST_ID),
-  );
+function refusals(
+  codes: readonly ProxyErrorCode[],
+  response: (refusals: readonly ProxyRefusal[]) => Json,
+): Json {
+  const all = codes.map((code) => proxyRefusal(code, REQUEST_ID));
   const statuses = [...new Set(all.map(({ status }) => status))];
   return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      refusal(
-        all.filter((other) => other.status === status),
-        schema,
-      ),
-    ]),
+    statuses.map((status) => [status, response(all.filter((other) => other.status === status))]),
   );
 }
 
-function refusal(refusals: readonly ProxyRefusal[], schema: Json): Json {
+function ours(refusals: readonly ProxyRefusal[]): Json {
   const errors = refusals.map(({ body }) => body);
   return {
     description: errors.map(({ error }) => `- \`${error.code}\`: ${error.message}`).join('\n'),
     content: {
       'application/json': {
-        schema,
+        schema: OURS,
         examples: Object.fromEntries(errors.map((body) => [body.error.code, { value: body }])),
       },
     },
+  };
+}
+
+/** Any status may as well be that of the last upstream. */
+function oursOrTheirs(refusals: readonly ProxyRefusal[]): Json {
+  const { description, content } = ours(refusals) as { description: string; content: Record<string, Json> };
+  const json = { ...content['application/json'], schema: OURS_OR_THEIRS };
+  return {
+    description: `${description}\n- or what the upstream answered, as it came`,
+    content: { 'application/json': json, ...ANYTHING },
   };
 }
 

@@ -177,6 +177,38 @@ describe('the document', () => {
   });
 });
 
+describe('the proxy', () => {
+  const proxied = () => Object.entries<Json>(document.paths['/v1/{path}']);
+
+  it('takes and answers whatever its upstreams do', () => {
+    for (const [method, { requestBody, responses }] of proxied()) {
+      expect(responses['2XX'].content).toEqual({ '*/*': { schema: {} } });
+      expect(responses.default.content).toEqual({ '*/*': { schema: {} } });
+      const bodies = Object.keys(requestBody?.content ?? {});
+      expect([method, bodies]).toEqual([method, method.startsWith('p') ? ['application/json', '*/*'] : []]);
+    }
+  });
+
+  it('refuses by no status what is told otherwise: within a stream, or to a method that is not here', () => {
+    for (const [, { responses }] of [...proxied(), ['', document.paths['/v1/models'].get] as const]) {
+      expect(Object.keys(responses)).not.toContain('405');
+      expect(Object.keys(responses[502].content['application/json'].examples)).toEqual([
+        ...['upstream_error', 'upstream_unreachable'],
+      ]);
+    }
+  });
+
+  it('has errors of its own where it asks the upstreams itself, and theirs beside them elsewhere', () => {
+    const ours = { $ref: '#/components/schemas/ProxyError' };
+    const schemaOf = (operation: Json) => operation.responses[503].content['application/json'].schema;
+    expect(schemaOf(document.paths['/v1/models'].get)).toEqual(ours);
+    for (const [, operation] of proxied()) {
+      expect(schemaOf(operation).anyOf).toEqual([ours, expect.objectContaining({ type: 'object' })]);
+      expect(Object.keys(operation.responses[503].content)).toContain('*/*');
+    }
+  });
+});
+
 describe('the errors of a route', () => {
   const typeOf = ({ error }: Json) => (typeof error === 'string' ? error : error.type) ?? 'untyped';
 
