@@ -4,7 +4,10 @@ import { assignRequestId } from './request-id.js';
 /** Addresses for scripts. Pages are not among them: no other site has any business with those. */
 const FOR_SCRIPTS = /^\/(?:me|v1|oauth|\.well-known|auth\/device\/(?:code|token)|openapi\.json)(?=[/?]|$)/;
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const EXPOSED = 'ETag, Link, Location, Retry-After, X-Request-Id, Request-Id, X-Should-Retry';
+const EXPOSED = [
+  ...['Content-Disposition', 'ETag', 'Link', 'Location', 'Retry-After'],
+  ...['X-Request-Id', 'Request-Id', 'X-Should-Retry'],
+].join(', ');
 const PREFLIGHT_SECONDS = 600;
 const HEADER_NAMES = /^[!#$%&'*+.^_`|~0-9A-Za-z, -]{1,4096}$/;
 

@@ -28,6 +28,8 @@ export interface OperationDetails {
   readonly body?: Type<object>;
   /** Headers of success, beside those that every route of its kind has. */
   readonly sets?: readonly string[];
+  /** Headers that success has sometimes. */
+  readonly maySet?: readonly string[];
   /** What it refuses beside what every route of its kind does. */
   readonly refuses?: readonly Refused[];
   readonly query?: ParameterSchemas;

@@ -5,6 +5,7 @@ import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Settings } from '../config/settings.js';
 import { securitySchemes, TAGS } from './document-head.js';
+import { HEADERS } from './headers.js';
 import { introduction } from './introduction.js';
 import { withExamples } from './json-schema.js';
 import type { Json } from './json-schema.js';
@@ -33,7 +34,10 @@ export function createDocument(app: NestExpressApplication, settings: Settings):
     tags: tagsOf(paths),
     security: [{ session: [] }],
     paths,
-    components: { securitySchemes: securitySchemes(settings.session.cookieName), schemas },
+    components: {
+      ...{ securitySchemes: securitySchemes(settings.session.cookieName), schemas },
+      headers: HEADERS,
+    },
   } as unknown as OpenAPIObject;
 }
 

@@ -1,5 +1,6 @@
 import { PROXY_ERROR_CODES, proxyRefusal } from '../proxy/proxy-error.js';
 import type { ProxyErrorCode, ProxyRefusal } from '../proxy/proxy-error.js';
+import { headers } from './headers.js';
 import type { Json } from './json-schema.js';
 
 /** `/v1` is no route of Nest's: what passes there is the upstream's, and only refusals are ours. */
@@ -64,7 +65,7 @@ function models(): Json {
     ],
     responses: {
       200: {
-        ...{ description: 'The models.' },
+        ...{ description: 'The models.', headers: headers(ID_HEADERS) },
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/ModelList' },
@@ -98,8 +99,8 @@ function passOn(method: string): Json {
       ? { requestBody: { content: { 'application/json': { schema: {}, example: CHAT }, ...ANYTHING } } }
       : {}),
     responses: {
-      '2XX': { description: 'What the upstream answered.', content: ANYTHING },
-      default: { description: 'What else the upstream answered.', content: ANYTHING },
+      '2XX': { description: 'What the upstream answered.', ...PASSED_ON },
+      default: { description: 'What else the upstream answered.', ...PASSED_ON },
       ...refusals(OF_OTHERS, oursOrTheirs),
     },
   };
@@ -107,7 +108,10 @@ function passOn(method: string): Json {
 
 const CHAT = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello!' }] };
 
+/** The second one is for the SDK of Anthropic. */
+const ID_HEADERS = ['Request-Id'];
 const ANYTHING: Json = { '*/*': { schema: {} } };
+const PASSED_ON: Json = { headers: headers(ID_HEADERS), content: ANYTHING };
 const OURS = { $ref: '#/components/schemas/ProxyError' };
 /** Most upstreams refuse with JSON, too, in a form of their own. */
 const OURS_OR_THEIRS = {
@@ -131,10 +135,27 @@ function refusals(
   );
 }
 
-function ours(refusals: readonly ProxyRefusal[]): Json {
+/** Those that an answer has for its code. */
+const HEADERS_OF: Partial<Record<ProxyErrorCode, readonly string[]>> = {
+  missing_proxy_key: ['WWW-Authenticate', 'X-Should-Retry'],
+  invalid_proxy_key: ['WWW-Authenticate', 'X-Should-Retry'],
+  rate_limited: ['Retry-After'],
+  no_upstream: ['X-Should-Retry'],
+};
+
+interface OwnRefusal extends Json {
+  readonly description: string;
+  readonly content: Record<string, Json>;
+}
+
+function ours(refusals: readonly ProxyRefusal[]): OwnRefusal {
   const errors = refusals.map(({ body }) => body);
   return {
     description: errors.map(({ error }) => `- \`${error.code}\`: ${error.message}`).join('\n'),
+    headers: headers(
+      ID_HEADERS,
+      errors.flatMap(({ error }) => HEADERS_OF[error.code] ?? []),
+    ),
     content: {
       'application/json': {
         schema: OURS,
@@ -146,9 +167,10 @@ function ours(refusals: readonly ProxyRefusal[]): Json {
 
 /** Any status may as well be that of the last upstream. */
 function oursOrTheirs(refusals: readonly ProxyRefusal[]): Json {
-  const { description, content } = ours(refusals) as { description: string; content: Record<string, Json> };
+  const { description, content, ...rest } = ours(refusals);
   const json = { ...content['application/json'], schema: OURS_OR_THEIRS };
   return {
+    ...rest,
     description: `${description}\n- or what the upstream answered, as it came`,
     content: { 'application/json': json, ...ANYTHING },
   };
@@ -161,13 +183,13 @@ function metrics(): Json {
     security: [{ adminToken: [] }],
     responses: {
       200: {
-        ...{ description: 'Counters and histograms.' },
+        ...{ description: 'Counters and histograms.', headers: headers(['Cache-Control']) },
         content: {
           'text/plain': { schema: { type: 'string' }, example: '# TYPE process_cpu_seconds_total counter\n' },
         },
       },
       401: {
-        description: '- the admin token is required',
+        ...{ description: '- the admin token is required', headers: headers(['WWW-Authenticate']) },
         content: {
           'application/json': {
             schema: {

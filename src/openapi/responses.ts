@@ -3,6 +3,7 @@ import { HttpStatus } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import type { Refusal } from '../common/error.filter.js';
 import type { Operation } from '../common/operation.js';
+import { headers } from './headers.js';
 import { exampleOf, schemaOf } from './json-schema.js';
 import type { Json } from './json-schema.js';
 import { refusalsOf } from './refusals.js';
@@ -41,11 +42,11 @@ const NOT_MODIFIED = {
 };
 
 function successOf(status: number, route: Route, schemas: Json): Json {
-  const { answers, sets = [] } = route.operation;
+  const { answers, sets = [], maySet } = route.operation;
   const names = [...route.headers.map(({ name }) => name), ...sets, ...(hasEntityTag(route) ? ['ETag'] : [])];
   return {
     description: STATUS_CODES[status]!,
-    headers: headers(names),
+    headers: headers(names, maySet),
     ...(answers === undefined ? {} : { content: contentOf(answers, route.operation, schemas) }),
   };
 }
@@ -68,11 +69,12 @@ function refusedBy(route: Route): Refused[] {
 }
 
 function refusalResponse(refused: readonly Refused[], { operation }: Route): Json {
-  const names = refused.flatMap(({ refusal }) => Object.keys(refusal.headers ?? {}));
+  const names = refused.map(({ refusal }) => Object.keys(refusal.headers ?? {}));
+  const always = names[0]!.filter((name) => names.every((others) => others.includes(name)));
   const json = { schema: schemaOf(refused.map(({ body }) => plain(body))), examples: examplesOf(refused) };
   return {
     description: refused.map(sentence).join('\n'),
-    headers: headers(names),
+    headers: headers(always, names.flat()),
     content: operation.answers === 'page' ? PAGE : { 'application/json': json },
   };
 }
@@ -101,9 +103,4 @@ function typeOf(body: object): string | undefined {
 /** As JSON has it: what is undefined is not there. */
 function plain(body: object): unknown {
   return JSON.parse(JSON.stringify(body));
-}
-
-/** Beside `X-Request-Id`, which is on every answer. */
-function headers(names: readonly string[]): Json {
-  return Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }]));
 }

@@ -43,6 +43,8 @@ const TOO_MUCH = [
   new BadRequest('this takes too long: ask for less time, larger buckets or fewer groups'),
 ];
 const TOO_LONG = new BadRequest('this takes too long: ask for less time');
+/** Of answers as CSV. */
+const MAY_SET = ['Content-Disposition'];
 
 /** What the OpenAPI document says of sums of usage, whoever's it is. */
 export const SUMMARY_DETAILS: OperationDetails = {
@@ -51,15 +53,16 @@ export const SUMMARY_DETAILS: OperationDetails = {
     'most 2 % from the exact value. `Accept: text/csv` gives a table with a row for each bucket, or each group of each ' +
     'bucket, `latency_ms.p50` as `latency_ms_p50`; texts that a spreadsheet would run begin with an apostrophe.',
   ...{ answers: UsageResponse, alsoAs: { 'text/csv': (answer: UsageResponse) => summaryCsv(answer, []) } },
+  maySet: MAY_SET,
   ...{ query: { ...SELECTION, ...SUMMARY }, refuses: [...REFUSALS, ...TOO_MUCH] },
 };
 
 /** And of single records. */
 export const REQUESTS_DETAILS: OperationDetails = {
   description:
-    'Newest first, without what was asked or answered. `Accept: text/csv` gives a table, with the address of the next ' +
-    'page in `Link`.',
-  ...{ answers: UsageRequestsResponse, alsoAs: { 'text/csv': requestsCsv } },
+    'Newest first, without what was asked or answered. The address of the next page is in `Link`, too. `Accept: ' +
+    'text/csv` gives a table.',
+  ...{ answers: UsageRequestsResponse, alsoAs: { 'text/csv': requestsCsv }, maySet: [...MAY_SET, 'Link'] },
   ...{
     query: { ...SELECTION, ...PAGE_QUERY },
     refuses: [...REFUSALS, ...PAGE_REFUSALS, TOO_LONG],

@@ -82,11 +82,11 @@ it.each([
   await upstream.close();
 });
 
-it('lets a dashboard work with ETags and request ids', async () => {
+it('lets a dashboard work with ETags, names of files and request ids', async () => {
   const anna = await app.as('anna');
   const { headers } = await anna.get('/me/projects').set('Origin', DASHBOARD).expect(200);
   expect(headers['access-control-allow-origin']).toBe(DASHBOARD);
-  for (const name of ['ETag', 'Link', 'Retry-After', 'X-Request-Id']) {
+  for (const name of ['Content-Disposition', 'ETag', 'Link', 'Retry-After', 'X-Request-Id']) {
     expect(headers['access-control-expose-headers']?.split(', ')).toContain(name);
   }
 });

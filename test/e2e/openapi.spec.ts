@@ -209,6 +209,37 @@ describe('the proxy', () => {
   });
 });
 
+describe('the headers of an answer', () => {
+  const headersOf = (path: string, method: string, status: number | string): Json =>
+    document.paths[path][method].responses[status].headers;
+
+  it('are told wherever clients may act on them', () => {
+    for (const [path, method] of [
+      ['/v1/models', 'get'],
+      ['/v1/{path}', 'post'],
+    ] as const) {
+      const told = (status: number | string) => Object.keys(headersOf(path, method, status)).slice(2);
+      expect(told(401)).toEqual(['WWW-Authenticate', 'X-Should-Retry']);
+      expect([told(429), told(503)]).toEqual([['Retry-After'], ['X-Should-Retry']]);
+    }
+    expect(headersOf('/metrics', 'get', 401)).toHaveProperty('WWW-Authenticate');
+    for (const owner of ['/me', '/me/organizations/{id}']) {
+      expect(headersOf(`${owner}/usage`, 'get', 200)).toHaveProperty('Content-Disposition');
+      expect(headersOf(`${owner}/usage/requests`, 'get', 200)).toHaveProperty('Link');
+    }
+  });
+
+  it('have the id of the request, below /v1 under both of its names', () => {
+    for (const { name, path, operation } of operations()) {
+      for (const { headers } of Object.values<Json>(operation.responses)) {
+        const ids = Object.keys(headers).filter((header) => header.endsWith('Request-Id'));
+        const both = path.startsWith('/v1') ? ['X-Request-Id', 'Request-Id'] : ['X-Request-Id'];
+        expect([name, ids.sort().reverse()]).toEqual([name, both]);
+      }
+    }
+  });
+});
+
 describe('the errors of a route', () => {
   const typeOf = ({ error }: Json) => (typeof error === 'string' ? error : error.type) ?? 'untyped';
 
@@ -291,6 +322,7 @@ describe('the watch over the answers', () => {
     ['with another status', answer(418, {}), '418 is not in the document'],
     ['of another type', answer(200, project, { 'content-type': 'text/html' }), 'is text/html'],
     ['without a request id', answer(200, project, { 'x-request-id': '' }), 'X-Request-Id'],
+    ['with a header of another route', answer(200, project, { link: '</>' }), 'Link'],
     ['without its tag', answer(200, project, { etag: '' }), 'ETag'],
     ['with a type of another route', answer(404, { error: { type: 'x', message: 'm' } }), 'additional'],
     ['of a route that is not there', { ...answer(200, project), route: '/me/x' }, '/me/x is not in'],

@@ -16,7 +16,7 @@ export interface ApiOperation {
 }
 
 export interface ApiResponse {
-  readonly headers?: Record<string, object>;
+  readonly headers?: Record<string, { readonly required?: boolean }>;
   readonly content?: Record<string, { readonly schema: object }>;
 }
 
@@ -78,11 +78,11 @@ export class Contract {
 
   private violationOf({ operationId, responses }: ApiOperation, answer: Answer): string | undefined {
     const { response } = answer;
-    const declared = responses[response.statusCode] ?? responses.default;
+    const range = `${Math.floor(response.statusCode / 100)}XX`;
+    const declared = responses[response.statusCode] ?? responses[range] ?? responses.default;
     if (!declared) return `${response.statusCode} is not in the document`;
-    const missing = Object.keys(declared.headers ?? {}).find((name) => headerOf(response, name) === '');
-    if (missing !== undefined && response.statusCode < 300) return `has no ${missing}`;
-    return this.violationOfBody(answer, declared, `${operationId} ${response.statusCode}`);
+    const name = `${operationId} ${response.statusCode}`;
+    return violationOfHeaders(response, declared, name) ?? this.violationOfBody(answer, declared, name);
   }
 
   private violationOfRefusal({ response, body, method }: Answer): string | undefined {
@@ -93,7 +93,7 @@ export class Contract {
 
   private violationOfBody({ response, body, method }: Answer, { content }: ApiResponse, name: string) {
     if (method === 'HEAD' || response.statusCode === 304) return undefined;
-    if (name.includes('ThroughProxy')) return undefined; // what passes is the upstream's
+    if (isPassedOn(name)) return undefined;
     const type = headerOf(response, 'content-type').replace(/;.*/, '');
     if (!content) return body.length === 0 ? undefined : `${name} has a body`;
     if (!content[type]) return `${name} is ${type || 'empty'}`;
@@ -108,6 +108,27 @@ export class Contract {
       ? undefined
       : `${name}: ${this.ajv.errorsText(validate.errors)}: ${body.toString().slice(0, 500)}`;
   }
+}
+
+/** Headers that clients act on, and that say nothing where nobody knows of them. */
+const TOLD_HEADERS = [
+  ...['Allow', 'Content-Disposition', 'Link', 'Location', 'Request-Id', 'Retry-After', 'Set-Cookie'],
+  ...['WWW-Authenticate', 'X-Should-Retry'],
+];
+
+function violationOfHeaders(response: ServerResponse, { headers = {} }: ApiResponse, name: string) {
+  const missing = Object.keys(headers).find(
+    (each) => headers[each]!.required && headerOf(response, each) === '',
+  );
+  if (missing !== undefined && response.statusCode < 300) return `has no ${missing}`;
+  if (isPassedOn(name)) return undefined;
+  const untold = TOLD_HEADERS.find((each) => !headers[each] && headerOf(response, each) !== '');
+  return untold === undefined ? undefined : `${name} has a ${untold} that is not in the document`;
+}
+
+/** Then it is the upstream's. */
+function isPassedOn(name: string): boolean {
+  return name.includes('ThroughProxy');
 }
 
 /** Asked by browsers before they ask; answered before there are routes. */
