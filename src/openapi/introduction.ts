@@ -5,6 +5,7 @@ export function introduction({ publicUrl, developmentSignIn }: Settings): string
   return [
     ABOUT,
     signingIn(publicUrl, developmentSignIn),
+    upstreams(publicUrl),
     deviceFlow(publicUrl),
     sdks(publicUrl),
     ERRORS,
@@ -40,6 +41,22 @@ curl -s ${publicUrl}/me/projects -H "Authorization: Bearer $SESSION"
 
 A **proxy key** (\`mk_...\`) opens \`/v1\` and nothing else, the **admin token** \`/metrics\` and nothing else.
 Below \`/me\` both are answered like no credential at all.
+`.trim();
+
+const upstreams = (publicUrl: string) =>
+  `
+## An upstream
+
+Requests to \`/v1\` go to your **upstreams**: providers of models, with your keys for them. Without one they are
+answered with 503 \`no_upstream\`.
+
+\`\`\`sh
+PROVIDER_KEY='the API key of your provider'
+curl -s -X POST ${publicUrl}/me/upstreams -H "Authorization: Bearer $SESSION" \\
+  -d "{\\"name\\": \\"OpenAI\\", \\"base_url\\": \\"https://api.openai.com/v1\\", \\"api_key\\": \\"$PROVIDER_KEY\\"}"
+\`\`\`
+
+Those of a team are at \`/me/organizations/{id}/upstreams\`, for its admins.
 `.trim();
 
 const deviceFlow = (publicUrl: string) =>

@@ -4,6 +4,8 @@ import type { Response } from 'supertest';
 import { startApp } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
 import { beginLogin } from '../support/device-flow.js';
+import { startUpstream } from '../support/fake-upstream.js';
+import type { FakeUpstream } from '../support/fake-upstream.js';
 import { join, teamOwner } from '../support/owners.js';
 
 type Json = Response['body'];
@@ -98,27 +100,43 @@ describe('the examples of tables', () => {
 
 describe('the commands of the introduction', () => {
   let app: TestApp;
+  let provider: FakeUpstream;
   let blocks: string[];
 
   beforeAll(async () => {
-    app = await startApp({ SESSION_JWT_SECRET: undefined }); // the development sign-in is on
+    provider = await startUpstream();
+    app = await startApp({
+      SESSION_JWT_SECRET: undefined, // the development sign-in is on
+      UPSTREAM_PRIVATE_NETWORKS: 'allow',
+    });
     const { body } = await app.anonymous.get('/openapi.json').expect(200);
-    const text: string = body.info.description.replaceAll(body.servers[0].url, app.url);
+    const text: string = body.info.description
+      .replaceAll(body.servers[0].url, app.url)
+      .replaceAll('https://api.openai.com', provider.url);
     blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!);
   });
-  afterAll(() => app.close());
+  afterAll(async () => {
+    await app.close();
+    await provider.close();
+  });
 
-  /** Runs a block, with what the reader puts between the quotation marks. */
-  async function paste(block: string | undefined, secret = ''): Promise<Json> {
-    const { stdout } = await sh('sh', ['-c', block!.replace(/'the .* of .*'/, `'${secret}'`)]);
+  /** Runs a block, with what the reader puts between the quotation marks, and has put there before. */
+  async function paste(
+    block: string | undefined,
+    secret = '',
+    before: NodeJS.ProcessEnv = {},
+  ): Promise<Json> {
+    const command = block!.replace(/'the .* of .*'/, `'${secret}'`);
+    const { stdout } = await sh('sh', ['-c', command], { env: { ...process.env, ...before } });
     return JSON.parse(stdout);
   }
 
-  it('lead from nothing to a key, one after the other', async () => {
-    const [signIn, projects, begin, poll, models, ...rest] = blocks;
+  it('lead from nothing to models, one after the other', async () => {
+    const [signIn, projects, upstream, begin, poll, models, ...rest] = blocks;
     expect(rest).toEqual([]);
     const { token } = await paste(signIn);
     expect(await paste(projects, token)).toEqual({ projects: [] });
+    expect(await paste(upstream, 'sk-12345678', { SESSION: token })).toMatchObject({ enabled: true });
 
     const { device_code, user_code } = await paste(begin);
     expect(await paste(poll, device_code)).toMatchObject({ error: { type: 'authorization_pending' } });
@@ -126,6 +144,6 @@ describe('the commands of the introduction', () => {
     await approval.set('Authorization', `Bearer ${token}`).expect(200);
     const { api_key } = await paste(poll, device_code);
     expect(api_key).toMatch(/^mk_/);
-    expect(await paste(models, api_key)).toMatchObject({ error: { code: 'no_upstream' } });
+    expect(await paste(models, api_key)).toEqual({ object: 'list', data: [] });
   });
 });
