@@ -18,7 +18,7 @@ export interface OperationDetails {
   readonly description?: string;
   /** The class of the answer, or `page` for HTML; nothing where there is no body. */
   readonly answers?: Type<object> | 'page';
-  /** Whether browsers that post a form get a page instead, or are sent on. */
+  /** Whether it may come from a form of a page, which is then answered with a page, or sent on. */
   readonly orPage?: boolean;
   /** Media types that the answer can be had in beside JSON, such as `text/csv`, and how it is written in them. */
   readonly alsoAs?: Readonly<Record<string, (answer: never) => string>>;
@@ -30,6 +30,8 @@ export interface OperationDetails {
   readonly sets?: readonly string[];
   /** Headers that success has sometimes. */
   readonly maySet?: readonly string[];
+  /** Headers of a 303, beside `Location`; left out where nobody is sent on. */
+  readonly sendsOn?: readonly string[];
   /** What it refuses beside what every route of its kind does. */
   readonly refuses?: readonly Refused[];
   readonly query?: ParameterSchemas;

@@ -19,9 +19,9 @@ import { OwnOriginGuard } from './own-origin.guard.js';
 const RETURN_TO = {
   return_to: { type: 'string', description: 'Where to go then: a page of ours or of the dashboard.' },
 };
-const SIGN_IN_FORM = { email: { type: 'string', example: 'ada@example.com' }, ...RETURN_TO };
 const SIGN_IN =
-  'There is no such route where an identity provider is configured. JSON is answered with a session.';
+  'There is no such route where an identity provider is configured. JSON is answered with a session, a form with a ' +
+  'page, and with a cookie that has the session.';
 
 /** The page where one becomes somebody, and the same for scripts. */
 @ApiTags('Sign-in')
@@ -51,8 +51,9 @@ export class DevSignInController {
     orPage: true,
     refuses: [NotFromHere],
     body: SignInDto,
-    form: SIGN_IN_FORM,
-    formRequires: ['email'],
+    sets: ['Cache-Control'],
+    maySet: ['Set-Cookie'],
+    sendsOn: ['Cache-Control', 'Set-Cookie'],
   })
   @HttpCode(HttpStatus.OK)
   @Post()

@@ -10,6 +10,7 @@ const IF_NONE_MATCH: ParameterSchemas = {
   'If-None-Match': { type: 'string', description: 'An ETag: 304 while it is still the one.' },
 };
 const ID_IN_PATH = { type: 'integer', format: 'int64', minimum: 0, maximum: ID_MAX, examples: [42] };
+const FORM = 'application/x-www-form-urlencoded';
 const PATH_EXAMPLES: Record<string, string> = { userCode: 'WDJB-MJHT', userId: 'me' };
 
 /** Everything beside the body. */
@@ -37,18 +38,19 @@ function others(where: 'query' | 'header', schemas: ParameterSchemas): Json[] {
 
 /** Undefined where a body is not looked at. */
 export function requestBodyOf({ body, operation }: Route, schemas: Json): Json | undefined {
-  const json = body && jsonContent(body.type.name, schemas);
+  const json = body && bodyContent(body.type.name, schemas, operation.orPage);
   const form = operation.form && formContent(operation.form, operation.formRequires);
   if (!json && !form) return undefined;
   return { required: body?.presence !== 'optional', content: { ...json, ...form } };
 }
 
-function jsonContent(className: string, schemas: Json): Json {
+function bodyContent(className: string, schemas: Json, orForm = false): Json {
   const schema = { $ref: `#/components/schemas/${schemaName(className)}` };
-  return { 'application/json': { schema, example: exampleOf(schema, schemas) } };
+  const media = { schema, example: exampleOf(schema, schemas) };
+  return { 'application/json': media, ...(orForm ? { [FORM]: media } : {}) };
 }
 
 function formContent(form: ParameterSchemas, required: readonly string[] = []): Json {
   const schema: Json = { type: 'object', properties: withExamples(form), required };
-  return { 'application/x-www-form-urlencoded': { schema, example: exampleOf(schema, {}) } };
+  return { [FORM]: { schema, example: exampleOf(schema, {}) } };
 }

@@ -29,6 +29,7 @@ export function responsesOf(route: Route, schemas: Json): Json {
   return Object.fromEntries([
     ...statuses.map((status) => [status, successOf(status, route, schemas)] as const),
     ...(hasEntityTag(route) ? [[HttpStatus.NOT_MODIFIED, NOT_MODIFIED] as const] : []),
+    ...(operation.sendsOn ? [[HttpStatus.SEE_OTHER, sentOn(operation.sendsOn)] as const] : []),
     ...refusedStatuses.map((status) => {
       const these = refused.filter((other) => other.status === status);
       return [status, refusalResponse(these, route)] as const;
@@ -40,6 +41,14 @@ const NOT_MODIFIED = {
   description: 'What `If-None-Match` names is still so.',
   headers: headers(['ETag']),
 };
+
+/** The body is for browsers of old, as Express makes it. */
+function sentOn(names: readonly string[]): Json {
+  return {
+    ...{ description: 'On to where a form wants to.', headers: headers(['Location', ...names]) },
+    content: { ...PAGE, 'text/plain': { schema: { type: 'string' } } },
+  };
+}
 
 function successOf(status: number, route: Route, schemas: Json): Json {
   const { answers, sets = [], maySet } = route.operation;
@@ -70,12 +79,13 @@ function refusedBy(route: Route): Refused[] {
 
 function refusalResponse(refused: readonly Refused[], { operation }: Route): Json {
   const names = refused.map(({ refusal }) => Object.keys(refusal.headers ?? {}));
+  const isForm = operation.orPage && refused[0]!.status === Number(HttpStatus.BAD_REQUEST); // to be filled in anew
   const always = names[0]!.filter((name) => names.every((others) => others.includes(name)));
   const json = { schema: schemaOf(refused.map(({ body }) => plain(body))), examples: examplesOf(refused) };
   return {
     description: refused.map(sentence).join('\n'),
     headers: headers(always, names.flat()),
-    content: operation.answers === 'page' ? PAGE : { 'application/json': json },
+    content: operation.answers === 'page' ? PAGE : { 'application/json': json, ...(isForm ? PAGE : {}) },
   };
 }
 

@@ -98,6 +98,38 @@ describe('the examples of tables', () => {
   });
 });
 
+describe('the sign-in of development', () => {
+  let app: TestApp;
+  let operation: Json;
+
+  beforeAll(async () => {
+    app = await startApp({ SESSION_JWT_SECRET: undefined });
+    operation = (await app.anonymous.get('/openapi.json').expect(200)).body.paths['/dev/sign-in'].post;
+  });
+  afterAll(() => app.close());
+
+  it('takes the same of scripts and of forms', () => {
+    const media: Json[] = Object.values(operation.requestBody.content);
+    expect(media.map(({ schema }) => schema.$ref)).toEqual([
+      '#/components/schemas/SignIn',
+      '#/components/schemas/SignIn',
+    ]);
+  });
+
+  it.each([
+    ['a page', { email: 'ada@example.com' }, 200],
+    ['the way on', { email: 'ada@example.com', return_to: '/docs' }, 303],
+    ['the form again', { email: 'ada' }, 400],
+  ])('answers a form with %s, as the document says', async (_what, fields, status) => {
+    const { headers } = await app.anonymous.post('/dev/sign-in').type('form').send(fields).expect(status);
+    const declared = operation.responses[status];
+    const told = Object.keys(declared.headers).map((name) => name.toLowerCase());
+    for (const name of ['location', 'set-cookie'])
+      if (headers[name]) expect([status, told]).toEqual([status, expect.arrayContaining([name])]);
+    if (status !== 303) expect(declared.content).toHaveProperty('text/html');
+  });
+});
+
 describe('the commands of the introduction', () => {
   let app: TestApp;
   let provider: FakeUpstream;

@@ -1,10 +1,13 @@
 import { About, EmailAddress } from '../../common/fields.js';
-import { Shown, text } from '../../common/members.js';
+import { maybe, Shown, text } from '../../common/members.js';
 
 export class SignInDto {
   @EmailAddress('invalid_email')
   @About('Who you want to be.', 'ada@example.com')
   email: string;
+
+  @Shown(maybe({ type: 'string' }), 'Of a form: where to go then, a page of ours or of the dashboard.')
+  return_to?: string;
 }
 
 export class SessionResponse {
