@@ -1,19 +1,21 @@
 import { BadRequest } from '../common/domain-error.js';
+import type { MemberSchema } from '../common/members.js';
 import type { OperationDetails, ParameterSchemas } from '../common/operation.js';
 import { PAGE_QUERY, PAGE_REFUSALS } from '../common/paging.js';
 import { ID_MAX } from '../common/path-id.js';
 import { UsageRequestsResponse } from './dto/usage-requests.response.js';
 import { UsageResponse } from './dto/usage.response.js';
 import { requestsCsv, summaryCsv } from './usage-csv.js';
-import { BUCKETS, GROUPINGS } from './usage-query.js';
+import { BUCKETS, GROUPINGS, MAX_VALUES } from './usage-query.js';
 
 const SEVERAL = 'Several are given by repeating the parameter, with or without `[]` after its name.';
-const IDS = {
-  ...{ type: 'array', items: { type: 'integer', format: 'int64', minimum: 0, maximum: ID_MAX } },
+const filterOf = (items: MemberSchema) => ({
+  ...{ type: 'array', items, maxItems: MAX_VALUES },
   description: SEVERAL,
-};
-const STATUSES = { type: 'array', items: { type: 'integer' }, description: SEVERAL };
-const NAMES = { type: 'array', items: { type: 'string' }, description: SEVERAL };
+});
+const IDS = filterOf({ type: 'integer', format: 'int64', minimum: 0, maximum: ID_MAX });
+const STATUSES = filterOf({ type: 'integer', minimum: 100, maximum: 599 });
+const NAMES = filterOf({ type: 'string', minLength: 1 });
 
 const SELECTION: ParameterSchemas = {
   from: {
@@ -34,6 +36,13 @@ const SUMMARY: ParameterSchemas = {
 const REFUSALS = [
   new BadRequest('from must be before to'),
   new BadRequest('from must be a date, or a time with a time zone, as ISO 8601'),
+  new BadRequest('upstream must be ids'),
+  new BadRequest('key must be ids'),
+  new BadRequest('status must be HTTP statuses'),
+  new BadRequest('model must not be empty or hold characters that cannot be stored'),
+  new BadRequest(`model has more than ${MAX_VALUES} values`),
+];
+const SUMMARY_REFUSALS = [
   new BadRequest(`bucket must be one of ${BUCKETS.join(', ')}`),
   new BadRequest(`group_by must be one of ${GROUPINGS.join(', ')}`),
 ];
@@ -54,7 +63,7 @@ export const SUMMARY_DETAILS: OperationDetails = {
     'bucket, `latency_ms.p50` as `latency_ms_p50`; texts that a spreadsheet would run begin with an apostrophe.',
   ...{ answers: UsageResponse, alsoAs: { 'text/csv': (answer: UsageResponse) => summaryCsv(answer, []) } },
   maySet: MAY_SET,
-  ...{ query: { ...SELECTION, ...SUMMARY }, refuses: [...REFUSALS, ...TOO_MUCH] },
+  ...{ query: { ...SELECTION, ...SUMMARY }, refuses: [...REFUSALS, ...SUMMARY_REFUSALS, ...TOO_MUCH] },
 };
 
 /** And of single records. */

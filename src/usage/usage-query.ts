@@ -16,7 +16,8 @@ export type Grouping = (typeof GROUPINGS)[number];
 /** With it the end of the last bucket would have five digits. */
 const LAST_YEAR = 9999;
 const DEFAULT_RANGE_MS = 30 * 24 * 3_600_000;
-const MAX_VALUES = 100;
+/** That a filter may have. */
+export const MAX_VALUES = 100;
 const STATUS = /^[1-5]\d\d$/;
 
 /** Only records that have one of the values, for each of the filters that are there. */
@@ -45,15 +46,23 @@ export const UsageParameters = createParamDecorator((_: unknown, context: Execut
   parseUsageQuery(context.switchToHttp().getRequest<Request>().query, new Date()),
 );
 
+/** The {@link UsageSelection} that the address asks. @throws BadRequest */
+export const SelectionParameters = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  parseSelection(context.switchToHttp().getRequest<Request>().query, new Date()),
+);
+
 /** @throws BadRequest */
 export function parseUsageQuery(parameters: Parameters, now: Date): UsageQuery {
   return {
-    ...parseRange(parameters, now),
+    ...parseSelection(parameters, now),
     bucket: oneOf('bucket', single('bucket', parameters) ?? 'day', BUCKETS),
     groupBy: [...new Set(list('group_by', parameters).map((name) => oneOf('group_by', name, GROUPINGS)))],
-    filters: parseFilters(parameters),
     now,
   };
+}
+
+function parseSelection(parameters: Parameters, now: Date): UsageSelection {
+  return { ...parseRange(parameters, now), filters: parseFilters(parameters) };
 }
 
 function parseRange(parameters: Parameters, now: Date): { from: Date; to: Date } {

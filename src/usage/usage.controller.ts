@@ -11,8 +11,8 @@ import { requestsCsv, summaryCsv } from './usage-csv.js';
 import { REQUESTS_DETAILS, SUMMARY_DETAILS } from './usage-operations.js';
 import { UsagePageParameters } from './usage-page.js';
 import type { UsagePage } from './usage-page.js';
-import { UsageParameters } from './usage-query.js';
-import type { UsageQuery } from './usage-query.js';
+import { SelectionParameters, UsageParameters } from './usage-query.js';
+import type { UsageQuery, UsageSelection } from './usage-query.js';
 import { UsageRequestsService } from './usage-requests.service.js';
 import { UsageSummaryService } from './usage-summary.service.js';
 
@@ -40,10 +40,10 @@ export class UsageController {
   @Get('requests')
   async requests(
     @CurrentUser() user: SessionUser,
-    @UsageParameters() query: UsageQuery,
+    @SelectionParameters() selection: UsageSelection,
     @UsagePageParameters() page: UsagePage,
     @Answer() answer: UsageAnswer,
   ): Promise<UsageRequestsResponse | string> {
-    return answer.givePage(await this.records.page({ userId: user.id }, query, page), requestsCsv);
+    return answer.givePage(await this.records.page({ userId: user.id }, selection, page), requestsCsv);
   }
 }

@@ -111,6 +111,22 @@ describe('the document', () => {
     expect(wide.map(({ format }: Json) => format)).toEqual(wide.map(() => 'int64'));
   });
 
+  it('says of usage which filters are refused, and of buckets only where there are any', () => {
+    const { parameters } = document.paths['/me/usage/requests'].get;
+    const schemaOf = (name: string) => parameters.find((each: Json) => each.name === name)?.schema;
+    for (const name of ['model', 'provider', 'user', 'upstream', 'key', 'status'])
+      expect([name, schemaOf(name).maxItems]).toEqual([name, 100]);
+    expect(schemaOf('status').items).toMatchObject({ minimum: 100, maximum: 599 });
+    expect([schemaOf('bucket'), schemaOf('group_by')]).toEqual([undefined, undefined]);
+    const refused = (path: string) => document.paths[path].get.responses[400].description;
+    expect(refused('/me/usage')).toMatch(/bucket must.*\n.*group_by must/);
+    expect(refused('/me/usage/requests')).not.toMatch(/bucket|group_by/);
+    for (const path of ['/me/usage', '/me/usage/requests'])
+      expect(refused(path)).toMatch(
+        /key must be ids\n.*status must be HTTP statuses[^]*more than 100 values/,
+      );
+  });
+
   it('has every route of the service, and no other but the proxy and the metrics', () => {
     const ours = operations().flatMap(({ name, path }) => (/^\/(v1|metrics)/.test(path) ? [] : [name]));
     const names = (route: string) => route.replace(/:\w+|\{\w+\}/g, '{}');

@@ -314,6 +314,9 @@ describe('requests', () => {
   ])('%s is refused', async (query) => {
     expect((await team.admin.get(`${team.base}/usage/requests?${query}`).expect(400)).body).toEqual(UNTYPED);
   });
+
+  it('have no buckets and no groups, whatever the address says of them', () =>
+    team.admin.get(`${team.base}/usage/requests?bucket=week&group_by=colour`).expect(200));
 });
 
 describe('CSV', () => {
