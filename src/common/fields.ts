@@ -6,7 +6,7 @@ import { parseIsoTime } from './iso-time.js';
 import type { FieldContext } from './json-body.js';
 import type { MemberSchema } from './members.js';
 import { ID_MAX } from './path-id.js';
-import { codePoints, EMAIL_MAX_LENGTH, isAddress, isStorableText, trimUnicode } from './text.js';
+import { ADDRESS_MAX_LENGTH, codePoints, isAddress, isStorableText, trimUnicode } from './text.js';
 
 export const NAME_MAX_CODE_POINTS = 255;
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?$/;
@@ -101,9 +101,9 @@ export function OneOf(values: readonly string[], type?: string): PropertyDecorat
 export function EmailAddress(type: string): PropertyDecorator {
   const rule: Rule = {
     name: 'emailAddress',
-    test: (value) => typeof value === 'string' && value.length <= EMAIL_MAX_LENGTH && isAddress(value),
+    test: (value) => typeof value === 'string' && value.length <= ADDRESS_MAX_LENGTH && isAddress(value),
     expects: 'must be an e-mail address',
-    schema: { type: 'string', maxLength: EMAIL_MAX_LENGTH, pattern: '@' },
+    schema: { type: 'string', maxLength: ADDRESS_MAX_LENGTH, pattern: '@' },
   };
   return applyDecorators(Trimmed(), field(rule, type));
 }

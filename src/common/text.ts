@@ -32,8 +32,11 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2: 64 before the @, 255 after. */
+/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2: 64 before the @, 255 after. What identity providers may tell us. */
 export const EMAIL_MAX_LENGTH = 320;
+
+/** RFC 5321, section 4.5.3.1.3: 256 with its angle brackets. {@link isAddress} takes no longer ones. */
+export const ADDRESS_MAX_LENGTH = 254;
 
 const CONTROL_CHARACTER = /\p{Cc}/u;
 

@@ -96,6 +96,18 @@ describe('inviting', () => {
     expect(new Set(tokens).size).toBe(20);
   });
 
+  it('takes addresses of up to 254 characters, as the document says', async () => {
+    const { body } = await app.anonymous.get('/openapi.json').expect(200);
+    const { maxLength } = body.components.schemas.Invite.properties.email;
+    const labels = `${'b'.repeat(55)}.`.repeat(4);
+    const address = (length: number) => `ann@${labels}${'c'.repeat(length - labels.length - 8)}.com`;
+    expect([maxLength, address(maxLength).length]).toEqual([254, 254]);
+    const invite = (email: string) => team.admin.post(`${team.base}/invite`).send({ email, role: 'member' });
+    await invite(address(maxLength + 1)).expect(400);
+    const { body: invitation } = await invite(address(maxLength)).expect(201);
+    await team.admin.delete(`${team.base}/invitations/${invitation.id}`).expect(204);
+  });
+
   it.each([
     [{ role: 'member' }, 'invalid_email'],
     [{ email: null, role: 'member' }, 'invalid_email'],
