@@ -44,9 +44,12 @@ const REFUSALS = [
   ...[new SignInNeeded('/sign-in'), new SignInNeeded(undefined), InvalidUserCode],
   ...[new RateLimited(60), IdentityProviderUnavailable],
 ];
-const DECISION_FORM = {
+const DENIAL_FORM = {
   user_code: { type: 'string', example: 'WDJB-MJHT' },
   csrf_token: { type: 'string', example: '{csrf_token}', description: 'From the page.' },
+};
+const APPROVAL_FORM = {
+  ...DENIAL_FORM,
   organization_id: {
     type: 'string',
     description: 'Whose pool the key will use; the personal one when left out.',
@@ -54,16 +57,15 @@ const DECISION_FORM = {
 };
 const DECISION_REFUSALS = [
   ...REFUSALS,
-  ...[CsrfFailed, OrganizationNotFound, new InvalidRequest('the body is not a form')],
-  ...[BodyTooLarge, UnsupportedEncoding],
+  ...[CsrfFailed, new InvalidRequest('the body is not a form'), BodyTooLarge, UnsupportedEncoding],
 ];
 
 /** A decision, as the form of the page has it. */
 interface DecisionForm {
   readonly session: PageSession;
   readonly userCode: string;
-  /** Undefined: the personal organization. */
-  readonly organizationId?: number;
+  /** Whose pool the key will use. */
+  readonly organization: string | null;
 }
 
 /** Where a person decides about a device, with nothing but a browser. Looking changes nothing. */
@@ -102,15 +104,16 @@ export class DevicePageController {
 
   @Operation('approveOnPage', 'Approve on the page', {
     answers: 'page',
-    refuses: DECISION_REFUSALS,
-    form: DECISION_FORM,
+    refuses: [...DECISION_REFUSALS, OrganizationNotFound],
+    form: APPROVAL_FORM,
     formRequires: ['user_code', 'csrf_token'],
   })
   @HttpCode(HttpStatus.OK)
   @UseGuards(SameOriginGuard)
   @Post('approve')
   async approve(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const { session, userCode, organizationId } = await this.readForm(request);
+    const { session, userCode, organization } = await this.readForm(request);
+    const organizationId = toOrganizationId(organization);
     const organizations = await this.organizations.list(session.user); // before: a failure says that nothing was approved
     const device = await this.approvals.approve(session, userCode, organizationId);
     const pool = organizations.find(({ id, kind }) =>
@@ -122,7 +125,7 @@ export class DevicePageController {
   @Operation('denyOnPage', 'Deny on the page', {
     answers: 'page',
     refuses: DECISION_REFUSALS,
-    form: DECISION_FORM,
+    form: DENIAL_FORM,
     formRequires: ['user_code', 'csrf_token'],
   })
   @HttpCode(HttpStatus.OK)
@@ -134,14 +137,14 @@ export class DevicePageController {
     sendPage(response, HttpStatus.OK, this.pages.denied({ device, session }));
   }
 
-  /** @throws InvalidRequest @throws SignInNeeded @throws CsrfFailed @throws OrganizationNotFound */
+  /** @throws InvalidRequest @throws SignInNeeded @throws CsrfFailed */
   private async readForm(request: Request): Promise<DecisionForm> {
     const form = parseForm(request, await readBytes(request));
     if (!form) throw new InvalidRequest('the body is not a form');
     const userCode = form.get('user_code') ?? '';
     const session = await this.sessions.of(request, userCode);
     session.assertForm(form.get('csrf_token'));
-    return { session, userCode, organizationId: toOrganizationId(form.get('organization_id')) };
+    return { session, userCode, organization: form.get('organization_id') };
   }
 }
 
@@ -150,7 +153,7 @@ function isFromAnotherSite({ headers }: Request): boolean {
   return headers['sec-fetch-site'] === 'cross-site';
 }
 
-/** @throws OrganizationNotFound for what can be nobody's id */
+/** Undefined: the personal one. @throws OrganizationNotFound for what can be nobody's id */
 function toOrganizationId(field: string | null): number | undefined {
   if (field === null || field === '') return undefined;
   if (!ID.test(field)) throw new OrganizationNotFound();

@@ -199,13 +199,16 @@ describe('the page', () => {
     }
   });
 
-  it('denies', async () => {
-    const { device_code, user_code } = await beginLogin(app);
-    const csrf_token = await ada.csrfToken(user_code);
-    const { text } = await ada.submit('deny', { user_code, csrf_token }).expect(200);
-    expect(words(text)).toContain('Denied');
-    expect(await poll(app, device_code)).toBe('400 access_denied');
-  });
+  it.each<Record<string, string>>([{}, { organization_id: 'x' }])(
+    'denies, whichever pool was chosen: %j',
+    async (chosen) => {
+      const { device_code, user_code } = await beginLogin(app);
+      const csrf_token = await ada.csrfToken(user_code);
+      const { text } = await ada.submit('deny', { user_code, csrf_token, ...chosen }).expect(200);
+      expect(words(text)).toContain('Denied');
+      expect(await poll(app, device_code)).toBe('400 access_denied');
+    },
+  );
 
   it.each(['999999999', 'x', '-1', '007', '1e3', '9'.repeat(16)])(
     'does not approve for the organization %s',

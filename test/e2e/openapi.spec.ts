@@ -270,6 +270,16 @@ describe('the errors of a route', () => {
     }
   });
 
+  it('are those of a pool only where one is chosen', () => {
+    const decision = (path: string) => {
+      const { requestBody, responses } = document.paths[path].post;
+      const { properties } = requestBody.content['application/x-www-form-urlencoded'].schema;
+      return ['organization_id' in properties, /organization/.test(responses[404].description)];
+    };
+    expect(decision('/auth/device/approve')).toEqual([true, true]);
+    expect(decision('/auth/device/deny')).toEqual([false, false]);
+  });
+
   it('are those of RFC 6749 where a client expects them', () => {
     const { description } = document.paths['/oauth/token'].post.responses[400];
     expect(description).toContain('- `invalid_grant`: the device code is not one of ours');
