@@ -1,3 +1,7 @@
+import { createParamDecorator } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { BadRequest } from '../common/domain-error.js';
 import type { ParameterSchemas } from '../common/operation.js';
 
 /** The query of lists of keys. */
@@ -8,6 +12,20 @@ export const INCLUDE_REVOKED: ParameterSchemas = {
     description: 'Whether keys that work no more are listed, too.',
   },
 };
+
+/** {@link INCLUDE_REVOKED} is neither `true` nor `false`. */
+export class NotAChoice extends BadRequest {
+  constructor() {
+    super('include_revoked must be true or false');
+  }
+}
+
+/** Whether {@link INCLUDE_REVOKED} is asked for. @throws NotAChoice */
+export const IncludeRevoked = createParamDecorator((_: unknown, context: ExecutionContext): boolean => {
+  const { include_revoked: given = 'false' } = context.switchToHttp().getRequest<Request>().query;
+  if (given !== 'true' && given !== 'false') throw new NotAChoice();
+  return given === 'true';
+});
 
 /** What is said of minting. */
 export const ONCE = 'The answer is the only one that ever shows the key. The body may be left out.';

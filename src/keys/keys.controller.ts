@@ -9,7 +9,6 @@ import {
   ParseIntPipe,
   Post,
   Put,
-  Query,
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentUser } from '../auth/session-user.js';
@@ -21,8 +20,7 @@ import { OrganizationNotFound } from '../organizations/organizations.errors.js';
 import { ScopesService } from '../organizations/scopes.service.js';
 import { MintOwnKeyDto, RenameKeyDto } from './dto/key.requests.js';
 import { KeyListResponse, KeyResponse, NewKeyResponse } from './dto/key.response.js';
-import { ONCE } from './key-query.js';
-import { INCLUDE_REVOKED } from './key-query.js';
+import { INCLUDE_REVOKED, IncludeRevoked, NotAChoice, ONCE } from './key-query.js';
 import { ScopeImmutable } from './keys.errors.js';
 import { KeysService } from './keys.service.js';
 
@@ -39,13 +37,14 @@ export class KeysController {
     description: 'Personal and team ones.',
     answers: KeyListResponse,
     query: INCLUDE_REVOKED,
+    refuses: [NotAChoice],
   })
   @Get()
   async list(
     @CurrentUser() user: SessionUser,
-    @Query('include_revoked') includeRevoked: unknown,
+    @IncludeRevoked() includeRevoked: boolean,
   ): Promise<KeyListResponse> {
-    return { keys: await this.keys.list({ userId: user.id }, includeRevoked === 'true') };
+    return { keys: await this.keys.list({ userId: user.id }, includeRevoked) };
   }
 
   @Operation('mintKey', 'Mint a key', {

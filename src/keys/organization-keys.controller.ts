@@ -8,7 +8,6 @@ import {
   Param,
   ParseIntPipe,
   Post,
-  Query,
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { NotFound } from '../common/domain-error.js';
@@ -18,8 +17,7 @@ import { Scope } from '../organizations/owner-scope.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { MintKeyDto } from './dto/key.requests.js';
 import { KeyListResponse, NewKeyResponse } from './dto/key.response.js';
-import { ONCE } from './key-query.js';
-import { INCLUDE_REVOKED } from './key-query.js';
+import { INCLUDE_REVOKED, IncludeRevoked, NotAChoice, ONCE } from './key-query.js';
 import { KeysService } from './keys.service.js';
 
 /** The keys of an organization: an admin's view has all of them, a member's its own. */
@@ -32,13 +30,14 @@ export class OrganizationKeysController {
     description: 'An admin sees all, a member their own.',
     answers: KeyListResponse,
     query: INCLUDE_REVOKED,
+    refuses: [NotAChoice],
   })
   @Get()
   async list(
     @Scope() scope: OwnerScope,
-    @Query('include_revoked') includeRevoked: unknown,
+    @IncludeRevoked() includeRevoked: boolean,
   ): Promise<KeyListResponse> {
-    return { keys: await this.keys.list(inView(scope), includeRevoked === 'true') };
+    return { keys: await this.keys.list(inView(scope), includeRevoked) };
   }
 
   @Operation('mintOrganizationKey', 'Mint a key of an organization', {
