@@ -10,12 +10,14 @@ import type { AuditDetails, AuditTarget } from './audit-event.entity.js';
 import type { OwnerScope } from './owner-scope.js';
 
 /** Everything that ends up in the trail. */
-export type AuditAction =
-  | `organization.${'created' | 'renamed'}`
-  | `member.${'joined' | 'removed' | 'left' | 'role_changed'}`
-  | `invitation.${'created' | 'resent' | 'cancelled' | 'declined'}`
-  | `key.${'minted' | 'renamed' | 'revoked'}`
-  | `upstream.${'created' | 'updated' | 'deleted'}`;
+export const AUDIT_ACTIONS = [
+  ...(['organization.created', 'organization.renamed'] as const),
+  ...(['member.joined', 'member.removed', 'member.left', 'member.role_changed'] as const),
+  ...(['invitation.created', 'invitation.resent', 'invitation.cancelled', 'invitation.declined'] as const),
+  ...(['key.minted', 'key.renamed', 'key.revoked'] as const),
+  ...(['upstream.created', 'upstream.updated', 'upstream.deleted'] as const),
+];
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** One entry. */
 export interface AuditEntry {

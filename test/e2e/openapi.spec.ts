@@ -127,6 +127,12 @@ describe('the document', () => {
       );
   });
 
+  it('lists what is in an audit trail, so that clients can branch on it', () => {
+    const { action } = document.components.schemas.AuditEvent.properties;
+    expect(action.enum).toContain('member.role_changed');
+    expect(action.enum).toHaveLength(16);
+  });
+
   it('has every route of the service, and no other but the proxy and the metrics', () => {
     const ours = operations().flatMap(({ name, path }) => (/^\/(v1|metrics)/.test(path) ? [] : [name]));
     const names = (route: string) => route.replace(/:\w+|\{\w+\}/g, '{}');

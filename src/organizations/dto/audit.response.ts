@@ -1,6 +1,18 @@
-import { EMAIL, ID, listOf, object, orNull, Shown, text, TIME, USER_ID } from '../../common/members.js';
+import {
+  EMAIL,
+  ID,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  Shown,
+  text,
+  TIME,
+  USER_ID,
+} from '../../common/members.js';
 import type { MemberSchema } from '../../common/members.js';
 import type { Paged } from '../../common/paging.js';
+import { AUDIT_ACTIONS } from '../audit-trail.js';
 import type { AuditDetails, AuditEvent, AuditTarget } from '../audit-event.entity.js';
 
 /** An object of plain values. */
@@ -22,7 +34,7 @@ export class AuditEventResponse {
   )
   actor: { user_id: string; email: string } | null;
 
-  @Shown(text('member.role_changed'))
+  @Shown({ ...oneOf(AUDIT_ACTIONS), example: 'member.role_changed' })
   action: string;
 
   @Shown(
