@@ -15,7 +15,12 @@ import {
   OrganizationListResponse,
   OrganizationResponse,
 } from './dto/organization.response.js';
-import { OrganizationSlugTaken, PersonalOrganization, SlugMismatch } from './organizations.errors.js';
+import {
+  OrganizationSlugTaken,
+  PersonalOrganization,
+  SlugCannotChange,
+  SlugMismatch,
+} from './organizations.errors.js';
 import { OrganizationsService } from './organizations.service.js';
 import { AdminOnly, Scope } from './owner-scope.js';
 import type { OwnerScope } from './owner-scope.js';
@@ -65,7 +70,7 @@ export class OrganizationsController {
 
   @Operation('renameOrganization', 'Rename an organization', {
     answers: OrganizationResponse,
-    refuses: [new PersonalOrganization('renamed')],
+    refuses: [SlugCannotChange, new PersonalOrganization('renamed')],
   })
   @AdminOnly('rename the organization')
   @Put(':organizationId')

@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import { DomainError, NotFound } from '../common/domain-error.js';
+import { DomainError, InvalidField, NotFound } from '../common/domain-error.js';
 
 /** Also for an organization that exists and is not the caller's: strangers learn nothing. */
 export class OrganizationNotFound extends NotFound {
@@ -20,6 +20,13 @@ export class AdminsOnly extends DomainError {
 
 abstract class OrganizationConflict extends DomainError {
   readonly status = HttpStatus.CONFLICT;
+}
+
+/** It is for life. */
+export class SlugCannotChange extends InvalidField {
+  constructor() {
+    super('invalid_slug', 'the slug cannot change');
+  }
 }
 
 /** The slug belongs to an organization, or is reserved for the admin who deleted its last one. */

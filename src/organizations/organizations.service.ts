@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { SessionUser } from '../auth/session-user.js';
-import { InvalidField } from '../common/domain-error.js';
 import { advancedUpdatedAt } from '../database/change.js';
 import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
@@ -17,6 +16,7 @@ import {
   OrganizationNotFound,
   OrganizationSlugTaken,
   PersonalOrganization,
+  SlugCannotChange,
   SlugMismatch,
 } from './organizations.errors.js';
 import type { OwnerScope } from './owner-scope.js';
@@ -79,14 +79,13 @@ export class OrganizationsService {
   }
 
   /**
-   * @throws InvalidField invalid_slug for another slug: it is for life
+   * @throws SlugCannotChange
    * @throws PersonalOrganization
    */
   rename(scope: OwnerScope, { name, slug }: UpdateOrganizationDto): Promise<OrganizationResponse> {
     return this.transactions.run(async (transaction) => {
       const { id, kind, ...before } = await lockAs(scope, 'rename the organization', transaction);
-      if (slug !== undefined && slug !== before.slug)
-        throw new InvalidField('invalid_slug', 'the slug cannot change');
+      if (slug !== undefined && slug !== before.slug) throw new SlugCannotChange();
       if (kind === 'personal') throw new PersonalOrganization('renamed');
       await transaction.update(Organization, { id }, { name, updatedAt: advancedUpdatedAt });
       if (name !== undefined && name !== before.name) {

@@ -286,6 +286,11 @@ describe('the errors of a route', () => {
     expect(decision('/auth/device/deny')).toEqual([false, false]);
   });
 
+  it('are told where what is right elsewhere is refused', () => {
+    const { description } = document.paths['/me/organizations/{id}'].put.responses[400];
+    expect(description).toContain('- `invalid_slug`: the slug cannot change');
+  });
+
   it('are those of RFC 6749 where a client expects them', () => {
     const { description } = document.paths['/oauth/token'].post.responses[400];
     expect(description).toContain('- `invalid_grant`: the device code is not one of ours');
