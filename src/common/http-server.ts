@@ -105,8 +105,8 @@ export class HttpServerAdapter extends ExpressAdapter {
     await closed;
   }
 
-  /** What is answered, or refused, before Express sees it. */
-  private answers(request: HttpRequest, response: HttpResponse): boolean {
+  /** Every request comes by here, whoever reads it: some are answered, or refused, before Express sees them. */
+  answers(request: HttpRequest, response: HttpResponse): boolean {
     if (request.rawHeaders.length > this.settings.headerCountLimit * 2) {
       this.refuse(request.socket, 431);
       return true;

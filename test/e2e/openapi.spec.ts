@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { ServerResponse } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { Agent } from 'node:http';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Response } from 'supertest';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { closed, Contract } from '../support/contract.js';
+import { call } from '../support/proxy-client.js';
 import { routesOf } from '../support/routes.js';
 
 const OFFICIAL_SCHEMA = new URL('../support/openapi-3.1.schema.json', import.meta.url);
@@ -336,16 +336,11 @@ function jsonOf(content: Record<string, Json>): Json[] {
 }
 
 describe('the watch over the answers', () => {
-  const answer = (status: number, body: object, headers: Record<string, string> = {}) => {
-    const response = new ServerResponse({ method: 'GET' } as IncomingMessage);
-    response.statusCode = status;
-    const all = { 'x-request-id': 'r', etag: '"1"', 'content-type': 'application/json', ...headers };
-    for (const [name, value] of Object.entries(all)) if (value) response.setHeader(name, value);
-    return {
-      ...{ method: 'GET', url: '/me/projects/1', route: '/me/projects/:projectId' },
-      ...{ response, body: Buffer.from(JSON.stringify(body)) },
-    };
-  };
+  const answer = (status: number, body: object, headers: Record<string, string> = {}) => ({
+    ...{ method: 'GET', url: '/me/projects/1', route: '/me/projects/:projectId', status },
+    headers: { 'x-request-id': 'r', etag: '"1"', 'content-type': 'application/json', ...headers },
+    body: Buffer.from(JSON.stringify(body)),
+  });
   const project = {
     ...{ id: 1, organization_id: 2, name: 'n', description: '' },
     ...{ created_at: '2026-01-31T09:30:00.000Z', updated_at: '2026-01-31T09:30:00.000Z' },
@@ -367,6 +362,25 @@ describe('the watch over the answers', () => {
     const found = new Contract(document).violation(given);
     if (violation === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(violation);
+  });
+
+  it.each([
+    ['a connection that is kept', true],
+    ['one that is not', false],
+  ])('sees all of an answer to %s', async (_which, keepAlive) => {
+    const { ProxyError: error } = document.components.schemas;
+    const contract = new Contract({
+      ...document,
+      components: { schemas: { ...document.components.schemas, ProxyError: { ...error, properties: {} } } },
+    });
+    const found: string[] = [];
+    contract.watch(app.app, (violation) => found.push(violation));
+    const agent = new Agent({ keepAlive });
+    for (const path of ['/v1/models', '/v1/chat/completions', '/v1/models'])
+      await call(app, 'no-key', { agent, path });
+    agent.destroy();
+    const tooMany = expect.stringMatching(/^GET \/v1.*: data must NOT have additional.*"invalid_proxy_key"/);
+    expect(found).toEqual([tooMany, tooMany, tooMany]);
   });
 
   it('costs little', () => {

@@ -66,7 +66,7 @@ export async function startApp(
   const app = await setupApp(settings, database.url);
   await app.listen(0, '127.0.0.1');
   const server = app.getHttpServer();
-  contractOf(app, settings).watch(server, (violation) => violations.push(violation));
+  contractOf(app, settings).watch(app, (violation) => violations.push(violation));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     app,

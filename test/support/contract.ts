@@ -1,7 +1,11 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
+import type { HttpRequest, HttpResponse } from '../../src/common/http-exchange.js';
+import type { HttpServerAdapter } from '../../src/common/http-server.js';
 import { documentPath } from '../../src/openapi/route.js';
 
 /** The OpenAPI document, as far as answers are concerned. */
@@ -20,13 +24,19 @@ export interface ApiResponse {
   readonly content?: Record<string, { readonly schema: object }>;
 }
 
-interface Answer {
+/** What a client gets. */
+interface Sent {
+  readonly status: number;
+  /** By their names in lower case. */
+  readonly headers: Readonly<OutgoingHttpHeaders>;
+  readonly body: Buffer;
+}
+
+interface Answer extends Sent {
   readonly method: string;
   readonly url: string;
   /** The route of Express, as the code has it; undefined where there is none. */
   readonly route?: string;
-  readonly response: ServerResponse;
-  readonly body: Buffer;
 }
 
 /** What answers a path that nothing else does. */
@@ -40,6 +50,7 @@ const REFUSAL = {
     },
   },
 };
+const PROXY_ERROR = { $ref: '#/components/schemas/ProxyError' };
 const REFUSALS_OF_CATCH_ALL = [401, 404, 405, 500, 503];
 
 /** Holds answers against the document. Members that the document does not have are violations: something leaks. */
@@ -52,22 +63,24 @@ export class Contract {
     this.ajv.addSchema(closed({ components: document.components }), 'document');
   }
 
-  /** Has every answer of the server looked at, before it is sent. */
-  watch(server: Server, report: (violation: string) => void): void {
-    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      onEnd(response, (body) => {
-        const { method = '', url = '' } = request;
-        const route = (request as { route?: { path: string } }).route?.path;
-        const violation = this.violation({ method, url, route, response, body });
-        if (violation !== undefined) report(`${method} ${url}: ${violation}`);
+  /** Has every answer of the service looked at, before it is sent. */
+  watch(app: NestExpressApplication, report: (violation: string) => void): void {
+    const adapter = app.getHttpAdapter() as unknown as HttpServerAdapter;
+    // Plain requests, which Node's parser does not read, are no event of the server.
+    const answers = adapter.answers.bind(adapter);
+    adapter.answers = (request, response) => {
+      onEnd(response, (sent) => {
+        const violation = this.violation({ ...requestOf(request), ...sent });
+        if (violation !== undefined) report(`${request.method} ${request.url}: ${violation}`);
       });
-    });
+      return answers(request, response);
+    };
   }
 
   /** What is wrong with the answer; undefined: nothing. */
   violation(answer: Answer): string | undefined {
-    const { response, route = '' } = answer;
-    if (headerOf(response, 'x-request-id') === '') return 'has no X-Request-Id';
+    const { route = '' } = answer;
+    if (headerOf(answer, 'x-request-id') === '') return 'has no X-Request-Id';
     if (isPreflight(answer)) return undefined;
     if (route.endsWith(CATCH_ALL)) return this.violationOfRefusal(answer);
     if (/^\/(docs|openapi)/.test(route)) return undefined;
@@ -77,24 +90,23 @@ export class Contract {
   }
 
   private violationOf({ operationId, responses }: ApiOperation, answer: Answer): string | undefined {
-    const { response } = answer;
-    const range = `${Math.floor(response.statusCode / 100)}XX`;
-    const declared = responses[response.statusCode] ?? responses[range] ?? responses.default;
-    if (!declared) return `${response.statusCode} is not in the document`;
-    const name = `${operationId} ${response.statusCode}`;
-    return violationOfHeaders(response, declared, name) ?? this.violationOfBody(answer, declared, name);
+    const { status } = answer;
+    const declared = responses[status] ?? responses[`${Math.floor(status / 100)}XX`] ?? responses.default;
+    if (!declared) return `${status} is not in the document`;
+    const name = `${operationId} ${status}`;
+    return violationOfHeaders(answer, declared, name) ?? this.violationOfBody(answer, declared, name);
   }
 
-  private violationOfRefusal({ response, body, method }: Answer): string | undefined {
-    if (!REFUSALS_OF_CATCH_ALL.includes(response.statusCode))
-      return `an unknown route answers ${response.statusCode}`;
+  private violationOfRefusal({ status, body, method }: Answer): string | undefined {
+    if (!REFUSALS_OF_CATCH_ALL.includes(status)) return `an unknown route answers ${status}`;
     return method === 'HEAD' ? undefined : this.misfit('an unknown route', REFUSAL, body);
   }
 
-  private violationOfBody({ response, body, method }: Answer, { content }: ApiResponse, name: string) {
-    if (method === 'HEAD' || response.statusCode === 304) return undefined;
-    if (isPassedOn(name)) return undefined;
-    const type = headerOf(response, 'content-type').replace(/;.*/, '');
+  private violationOfBody(answer: Answer, { content }: ApiResponse, name: string) {
+    const { status, body, method } = answer;
+    if (method === 'HEAD' || status === 304 || isPassedOn(answer, name)) return undefined;
+    if (isThroughProxy(name)) return this.misfit('the proxy', PROXY_ERROR, body);
+    const type = headerOf(answer, 'content-type').replace(/;.*/, '');
     if (!content) return body.length === 0 ? undefined : `${name} has a body`;
     if (!content[type]) return `${name} is ${type || 'empty'}`;
     return type === 'application/json' ? this.misfit(name, content[type].schema, body) : undefined;
@@ -116,24 +128,29 @@ const TOLD_HEADERS = [
   ...['WWW-Authenticate', 'X-Should-Retry'],
 ];
 
-function violationOfHeaders(response: ServerResponse, { headers = {} }: ApiResponse, name: string) {
+function violationOfHeaders(answer: Answer, { headers = {} }: ApiResponse, name: string) {
   const missing = Object.keys(headers).find(
-    (each) => headers[each]!.required && headerOf(response, each) === '',
+    (each) => headers[each]!.required && headerOf(answer, each) === '',
   );
-  if (missing !== undefined && response.statusCode < 300) return `has no ${missing}`;
-  if (isPassedOn(name)) return undefined;
-  const untold = TOLD_HEADERS.find((each) => !headers[each] && headerOf(response, each) !== '');
+  if (missing !== undefined && answer.status < 300) return `has no ${missing}`;
+  if (isPassedOn(answer, name)) return undefined;
+  const untold = TOLD_HEADERS.find((each) => !headers[each] && headerOf(answer, each) !== '');
   return untold === undefined ? undefined : `${name} has a ${untold} that is not in the document`;
 }
 
-/** Then it is the upstream's. */
-function isPassedOn(name: string): boolean {
+function isThroughProxy(name: string): boolean {
   return name.includes('ThroughProxy');
 }
 
+/** Whether it is the upstream's: the proxy's own answers are errors that name the request. */
+function isPassedOn(answer: Answer, name: string): boolean {
+  const isOurs = answer.body.includes(`"request_id":"${headerOf(answer, 'x-request-id')}"`);
+  return isThroughProxy(name) && !isOurs;
+}
+
 /** Asked by browsers before they ask; answered before there are routes. */
-function isPreflight({ method, response }: Answer): boolean {
-  return method === 'OPTIONS' && response.hasHeader('access-control-allow-methods');
+function isPreflight({ method, headers }: Answer): boolean {
+  return method === 'OPTIONS' && headers['access-control-allow-methods'] !== undefined;
 }
 
 /** Methods that OpenAPI has no place for pass through the proxy like any other. */
@@ -152,37 +169,58 @@ function pathOf({ method, route, url }: Answer): string {
   return '/v1/{path}';
 }
 
-/** Headers that were given as a list of names and values. */
-const heads = new WeakMap<ServerResponse, string[]>();
-
-function headerOf(response: ServerResponse, name: string): string {
-  const list = heads.get(response) ?? [];
-  const at = list.findIndex((other, i) => i % 2 === 0 && other.toLowerCase() === name.toLowerCase());
-  return at < 0 ? String(response.getHeader(name) ?? '') : list[at + 1]!;
+function headerOf({ headers }: Answer, name: string): string {
+  return String(headers[name.toLowerCase()] ?? '');
 }
 
-/** Calls back with the whole body when the response ends, before its end is sent. */
-function onEnd(response: ServerResponse, callback: (body: Buffer) => void): void {
+/** As it is when the answer ends: Express has found its route then. */
+function requestOf(request: HttpRequest): Pick<Answer, 'method' | 'url' | 'route'> {
+  const { method = '', url = '' } = request;
+  return { method, url, route: (request as { route?: { path: string } }).route?.path };
+}
+
+/** Calls back with the whole answer when the response ends, before its end is sent. */
+function onEnd(response: HttpResponse, callback: (sent: Sent) => void): void {
+  const { setHeader, writeHead, write, end } = response as unknown as Record<string, Written>;
+  const set: OutgoingHttpHeaders = {};
+  const head: { status?: number; headers?: unknown } = {};
   const chunks: Buffer[] = [];
-  const keep = (chunk: unknown) => {
-    if (typeof chunk === 'string' || chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk as string));
+  const keep = ([chunk, encoding]: unknown[]) => {
+    if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, encodingOf(encoding)));
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
   };
-  const { write, end, writeHead } = response;
-  response.writeHead = function (this: ServerResponse, ...args: unknown[]) {
-    const result = writeHead.apply(this, args as never);
-    const given = args.at(-1); // Node keeps a list of headers nowhere that it can be asked for
-    if (Array.isArray(given)) heads.set(this, given.map(String));
-    return result;
-  };
-  response.write = function (this: ServerResponse, ...args: unknown[]) {
-    keep(args[0]);
-    return write.apply(this, args as never);
-  } as never;
-  response.end = function (this: ServerResponse, ...args: unknown[]) {
-    keep(args[0]);
-    callback(Buffer.concat(chunks));
-    return end.apply(this, args as never);
-  } as never;
+  const noting = (written: Written, note: (args: unknown[]) => void): Written =>
+    function (this: HttpResponse, ...args) {
+      note(args);
+      return written.apply(this, args);
+    };
+  Object.assign(response, {
+    setHeader: noting(setHeader!, ([name, value]) => (set[String(name).toLowerCase()] = String(value))),
+    writeHead: noting(writeHead!, (args) => {
+      Object.assign(head, { status: args[0], headers: args.at(-1) });
+    }),
+    write: noting(write!, keep),
+    end: noting(end!, (args) => {
+      keep(args);
+      const known = response instanceof ServerResponse ? response : { statusCode: head.status! };
+      const before = known instanceof ServerResponse ? known.getHeaders() : set;
+      const headers = { ...before, ...headersOf(head.headers) };
+      callback({ status: known.statusCode, headers, body: Buffer.concat(chunks) });
+    }),
+  });
+}
+
+type Written = (this: HttpResponse, ...args: unknown[]) => unknown;
+
+function encodingOf(argument: unknown): BufferEncoding | undefined {
+  return typeof argument === 'string' ? (argument as BufferEncoding) : undefined;
+}
+
+/** Those of a list of names and values, which Node keeps nowhere that it can be asked for. */
+function headersOf(list: unknown): OutgoingHttpHeaders {
+  if (!Array.isArray(list)) return {};
+  const pairs = list.flatMap((name, i) => (i % 2 === 0 ? [[String(name).toLowerCase(), list[i + 1]]] : []));
+  return Object.fromEntries(pairs) as OutgoingHttpHeaders;
 }
 
 /** The schema with every object that lists its members having no others; references go to the document. */
