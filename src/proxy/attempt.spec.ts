@@ -17,9 +17,10 @@ const STREAM: AnswerHead = {
 /** An attempt whose answer is told by hand, and whether its connection is paused. */
 function startAttempt(
   taker: Partial<AnswerTaker>,
-  { idleMs = 1_000, rejected = (_: Attempt): void => undefined } = {},
+  options: { idleMs?: number; head?: AnswerHead | null; rejected?: (attempt: Attempt) => void } = {},
 ) {
   const nothing = () => undefined;
+  const { idleMs = 1_000, head = STREAM, rejected = nothing } = options;
   const transfer = { isPaused: false, pause: () => (transfer.isPaused = true) };
   const connections = {
     send: () => ({
@@ -49,7 +50,7 @@ function startAttempt(
     },
   );
   attempt.start();
-  attempt.head(STREAM);
+  if (head) attempt.head(head);
   return { attempt, transfer };
 }
 
@@ -85,6 +86,79 @@ it('passes on a stream of comments after five seconds, for those who wait to hea
       Array.from({ length: 11 }, (_, i) => `: ${i}\n\n`).join(''),
     ]);
     attempt.cancel();
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+it('passes on a stream whose first event comes byte by byte, when it was looked at often enough', () => {
+  const told: string[] = [];
+  const { attempt } = startAttempt({
+    head: () => told.push('head'),
+    data: (chunk) => told.push(chunk.toString()),
+  });
+  attempt.data(Buffer.from('data: '));
+  for (let i = 0; i < 255; i++) {
+    attempt.settled();
+    attempt.data(Buffer.from('x'));
+  }
+  attempt.settled();
+  expect(told).toEqual([]);
+  attempt.settled();
+  expect([told[0], told.slice(1).join('')]).toEqual(['head', `data: ${'x'.repeat(255)}`]);
+  attempt.end();
+});
+
+it('passes on at once a stream that is compressed, for its events cannot be read', () => {
+  const told = jest.fn();
+  const { attempt } = startAttempt({ head: told }, { head: { ...STREAM, encoded: true } });
+  expect(told).toHaveBeenCalled();
+  attempt.end();
+});
+
+it('does not take for silence what the client did not read', () => {
+  jest.useFakeTimers();
+  try {
+    const cut = jest.fn();
+    const { attempt } = startAttempt({ cut });
+    attempt.data(Buffer.from('data: {"choices":[]}\n\n'));
+    attempt.settled();
+    attempt.pause();
+    jest.advanceTimersByTime(990);
+    attempt.resume();
+    jest.advanceTimersByTime(990);
+    expect(cut).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(20);
+    expect(cut).toHaveBeenCalled();
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+it('waits for nothing any more when its answer has ended', () => {
+  jest.useFakeTimers({ doNotFake: ['performance'] });
+  try {
+    const { attempt } = startAttempt({});
+    attempt.data(Buffer.from('data: {"choices":[]}\n\n'));
+    attempt.settled();
+    expect(jest.getTimerCount()).toBe(1);
+    attempt.end();
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+it('has all of its time again on a fresh connection', () => {
+  jest.useFakeTimers();
+  try {
+    const { attempt } = startAttempt({}, { head: null });
+    jest.advanceTimersByTime(900);
+    attempt.failed('reset', true);
+    jest.advanceTimersByTime(999);
+    expect(attempt.error).toBeNull();
+    jest.advanceTimersByTime(10);
+    expect(attempt.error).toBe('timeout');
   } finally {
     jest.useRealTimers();
   }
