@@ -1,6 +1,6 @@
 import { startApp } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
-import { connect } from '../support/database.js';
+import { connect, lockedOut } from '../support/database.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
@@ -193,18 +193,25 @@ it('what takes too long is refused, and disturbs nobody for longer', async () =>
   await other.end();
 }, 30_000);
 
-it('questions of one asker take turns, and leave connections to others', async () => {
+it('questions take turns, those of one asker and those of all, and leave connections to others', async () => {
   const other = await connect(app.database);
   await other.query('BEGIN; LOCK TABLE usage_rollups, usage_records IN ACCESS EXCLUSIVE MODE');
-  const asking = inParallel(40, async () => (await app.as('ann')).get('/me/usage'));
   const bob = await app.as('bob');
-  for (let i = 0; i < 40; i++) await bob.get('/me/projects').expect(200);
-  const waiting = await other.query(`SELECT FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-  expect(waiting.rowCount).toBe(3);
+  const waiting = async () => {
+    for (let i = 0; i < 20; i++) await bob.get('/me/projects').expect(200);
+    const { rowCount } = await other.query(`SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+    return rowCount;
+  };
+  const asking = [inParallel(40, async () => (await app.as('ann')).get('/me/usage'))];
+  expect(await waiting()).toBe(3);
+  asking.push(inParallel(12, async (i) => (await app.as(`asker${i % 4}`)).get('/me/usage')));
+  await lockedOut(app.database, 8);
+  expect(await waiting()).toBe(8);
   await other.query('ROLLBACK');
   await other.end();
-  expect(tally((await asking).map(({ status }) => status))).toEqual({ 200: 40 });
+  const answers = (await Promise.all(asking)).flat();
+  expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 52 });
 }, 30_000);
 
 describe('groups', () => {
