@@ -1,6 +1,6 @@
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { beginLogin, decide, KEY, letPass, poll, TestBrowser } from '../support/device-flow.js';
+import { beginLogin, csrfTokenIn, decide, KEY, letPass, poll, TestBrowser } from '../support/device-flow.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 import { sessionFor } from '../support/sessions.js';
 
@@ -311,13 +311,15 @@ describe('forms from elsewhere', () => {
 
   beforeEach(async () => {
     login = await beginLogin(app);
-    csrf_token = await ada.csrfToken(login.user_code);
     cookie = `mintkeep_session=${await sessionFor('ada')}`;
+    const page = app.anonymous.get('/auth/device').query({ user_code: login.user_code });
+    const { text } = await page.set('Cookie', cookie).expect(200);
+    csrf_token = csrfTokenIn(text);
   });
 
-  const submit = (headers: Record<string, string>, fields: object = {}) =>
+  const submit = (headers: Record<string, string>, fields: object = {}, decision = 'approve') =>
     app.anonymous
-      .post('/auth/device/approve')
+      .post(`/auth/device/${decision}`)
       .set({ Cookie: cookie, ...headers })
       .type('form')
       .send({ user_code: login.user_code, csrf_token: '', ...fields });
@@ -332,10 +334,12 @@ describe('forms from elsewhere', () => {
     ['an opaque origin', { Origin: 'null' }],
     ['an empty origin', { Origin: '' }],
   ])('are refused: %s', async (_what, headers) => {
-    const session = await sessionFor('ada');
-    cookie = `mintkeep_session=${session}`;
-    const { text } = await submit(headers, { csrf_token }).expect(403).expect('Content-Type', /html/);
-    expect(words(text)).toContain('csrf_failed');
+    for (const decision of ['approve', 'deny']) {
+      const { text } = await submit(headers, { csrf_token }, decision)
+        .expect(403)
+        .expect('Content-Type', /html/);
+      expect(words(text)).toContain('csrf_failed');
+    }
     expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
   });
 
@@ -373,7 +377,7 @@ it.each<[string, Record<string, string>]>([
     .query({ user_code })
     .set('Cookie', cookie)
     .expect(200);
-  const csrf_token = /name="csrf_token" value="([\w-]+)"/.exec(text)![1]!;
+  const csrf_token = csrfTokenIn(text);
   await app.anonymous
     .post('/auth/device/approve')
     .set({ Cookie: cookie, ...headers })

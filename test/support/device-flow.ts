@@ -44,6 +44,11 @@ export async function letPass({ database }: Pick<TestApp, 'database'>, seconds: 
   );
 }
 
+/** What the form of the page carries. */
+export function csrfTokenIn(page: string): string {
+  return /name="csrf_token" value="([\w-]+)"/.exec(page)![1]!;
+}
+
 /** A browser that is signed in, as far as headers make one. */
 export class TestBrowser {
   private constructor(
@@ -67,7 +72,7 @@ export class TestBrowser {
   /** The token of the form that the page shows for a code. */
   async csrfToken(userCode: string): Promise<string> {
     const { text } = await this.open(userCode).expect(200);
-    return /name="csrf_token" value="([\w-]+)"/.exec(text)![1]!;
+    return csrfTokenIn(text);
   }
 
   /** Sends a form as browsers do. */
