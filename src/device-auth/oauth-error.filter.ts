@@ -1,5 +1,4 @@
 import { Catch, HttpStatus } from '@nestjs/common';
-import type { Response } from 'express';
 import { ErrorFilter } from '../common/error.filter.js';
 import type { Refusal, RefusalAnswer } from '../common/error.filter.js';
 import { UnknownDeviceCode } from './device-auth.errors.js';
@@ -17,10 +16,5 @@ export class OAuthErrorFilter extends ErrorFilter {
       status: isBadRequest ? HttpStatus.BAD_REQUEST : status,
       body: { error, error_description: message },
     };
-  }
-
-  protected override present(refusal: Refusal, response: Response): void {
-    response.set('Cache-Control', 'no-store');
-    super.present(refusal, response);
   }
 }
