@@ -48,9 +48,7 @@ export async function holdMembership(
   transaction: EntityManager,
 ): Promise<void> {
   await holdOrganization(organizationId, transaction);
-  const lock = { mode: 'for_key_share' } as const;
-  const membership = await transaction.findOne(Membership, { where: { organizationId, userId }, lock });
-  if (!membership) throw new OrganizationNotFound();
+  if (!(await roleOf(organizationId, userId, transaction))) throw new OrganizationNotFound();
 }
 
 /** Keeps the organization, if it is there, from being deleted or its members from changing until the transaction ends. */

@@ -25,6 +25,8 @@ afterAll(async () => {
   await app.close();
 });
 
+const UPSTREAM = { name: 'u', base_url: 'https://1.1.1.1/v1', api_key: 'sk-of-the-upstream' };
+
 const newUser = () => `racer-${++count}`;
 const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status);
 const accept = (agent: Agent, token: string) => agent.post('/me/invitations/accept').send({ token });
@@ -356,8 +358,6 @@ describe('one slug', () => {
 describe('while an organization is deleted', () => {
   const TABLES = ['projects', 'documents', 'upstreams', 'memberships', 'invitations', 'audit_events'];
 
-  const UPSTREAM = { name: 'u', base_url: 'https://1.1.1.1/v1', api_key: 'sk-of-the-upstream' };
-
   it('whatever is written in it, nothing of it remains', async () => {
     for (let round = 0; round < 8; round++) {
       const team = await teamOwner(app);
@@ -502,7 +502,12 @@ describe('an admin', () => {
     });
   });
 
-  it.each(routes)('who is removed at that moment cannot %s', async (_what, send) => {
+  const more: typeof routes = [
+    ['add upstreams', (agent, { base }) => agent.post(`${base}/upstreams`).send(UPSTREAM)],
+    ['mint keys', (agent, { base }) => agent.post(`${base}/keys`)],
+  ];
+
+  it.each([...routes, ...more])('who is removed at that moment cannot %s', async (_what, send) => {
     expect(await overtaken('DELETE FROM memberships', send)).toEqual({
       status: 404,
       error: { message: 'organization not found' },
