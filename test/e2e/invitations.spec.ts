@@ -533,13 +533,15 @@ describe('accepting', () => {
     expect(await roles()).toEqual({ [team.user]: 'admin', [user]: 'admin' });
   });
 
-  it('raises a role', async () => {
+  it('raises a role, in one organization', async () => {
     const user = newUser();
-    await join(app, team, user, 'member');
+    const other = await teamOwner(app);
+    for (const owner of [team, other]) await join(app, owner, user, 'member');
     const { token } = await invite(team, `${user}@second.example.com`, 'admin');
     const second = await app.as(user, { email: `${user}@second.example.com` });
     expect((await accept(second, token).expect(200)).body.member.role).toBe('admin');
     expect(await roles()).toEqual({ [team.user]: 'admin', [user]: 'admin' });
+    expect((await second.get(other.base).expect(200)).body.role).toBe('member');
   });
 
   it('works when who invited has left, or is no longer an admin', async () => {

@@ -73,6 +73,21 @@ describe('a role', () => {
     expect(await roles()).toEqual({ [team.user]: 'member', pat: 'admin' });
   });
 
+  it('is changed in one organization, and in no other', async () => {
+    const other = await teamOwner(app);
+    const pat = await join(app, team, 'pat', 'member');
+    await join(app, other, 'pat', 'member');
+    for (const role of ['admin', 'member']) {
+      await team.admin.put(member('pat')).send({ role }).expect(200);
+      await pat
+        .post(`${team.base}/projects`)
+        .send({ name: role })
+        .expect(role === 'admin' ? 201 : 403);
+      await pat.post(`${other.base}/projects`).send({ name: role }).expect(403);
+      await pat.post('/me/projects').send({ name: role }).expect(201);
+    }
+  });
+
   it('is changed by admins only, not even its own', async () => {
     const pat = await join(app, team, 'pat', 'member');
     for (const userId of ['pat', 'me', team.user, 'nobody']) {
