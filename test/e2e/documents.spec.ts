@@ -294,10 +294,9 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
       await agent.put(address).send({ content: 'x' }).expect(404, notFound);
       await agent.delete(address).expect(404, notFound);
     }
-    await other.admin
-      .post(`${other.base}/projects/${projectId}/documents`)
-      .send({ title: 't', slug: 's' })
-      .expect(404);
+    const list = `${other.base}/projects/${projectId}/documents`;
+    await other.admin.get(list).expect(404, { error: { message: 'not found' } });
+    await other.admin.post(list).send({ title: 't', slug: 's' }).expect(404);
     expect((await owner.admin.get(`${url}/${id}`)).body.content).toBe('# Hello');
   });
 });
