@@ -7,7 +7,7 @@ import { HostResolver } from '../../src/upstreams/host-resolver.js';
 import { UpstreamsChanged, UpstreamsService } from '../../src/upstreams/upstreams.service.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { lockedOut } from '../support/database.js';
+import { connect, lockedOut } from '../support/database.js';
 import { startUpstream } from '../support/fake-upstream.js';
 import { join, OWNER_KINDS, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
@@ -343,6 +343,21 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     expect(new Set(times).size).toBe(20);
     const [{ baseUrl, apiKey } = { baseUrl: '', apiKey: '' }] = await service().pool(owner.organizationId);
     expect(places).toContainEqual({ base_url: baseUrl, api_key: apiKey });
+  });
+
+  it('leaves alone what somebody else changes at the same time', async () => {
+    const { id } = await create();
+    const other = await connect(app.database);
+    try {
+      await other.query('BEGIN');
+      await other.query(`UPDATE upstreams SET base_url = 'https://moved.example' WHERE id = $1`, [id]);
+      const put = owner.admin.put(`${url}/${id}`).send({ priority: 7 }).expect(200).then();
+      await lockedOut(app.database, 1);
+      await other.query('COMMIT');
+      expect((await put).body).toMatchObject({ base_url: 'https://moved.example', priority: 7 });
+    } finally {
+      await other.end();
+    }
   });
 
   it("hides another owner's upstream behind the same 404 as one that does not exist", async () => {
@@ -687,16 +702,19 @@ describe('API keys', () => {
     }
   });
 
-  it('are of no use in another row', async () => {
-    const [one, other] = [await personalOwner(app), await personalOwner(app)];
+  it.each(['another owner', 'the same owner'])('are of no use in another row of %s', async (whose) => {
+    const other = await personalOwner(app);
+    const one = whose === 'the same owner' ? other : await personalOwner(app);
+    const usable = async () => (await service().pool(other.organizationId)).map(({ id }) => id);
     const { body: mine } = await one.admin.post('/me/upstreams').send(OPENAI).expect(201);
-    const { body: theirs } = await other.admin.post('/me/upstreams').send(OPENAI).expect(201);
+    const copy = { ...OPENAI, name: 'Copy' };
+    const { body: theirs } = await other.admin.post('/me/upstreams').send(copy).expect(201);
     await app.database.query(
       `UPDATE upstreams SET api_key_encrypted = (SELECT api_key_encrypted FROM upstreams WHERE id = $1)
        WHERE id = $2`,
       [mine.id, theirs.id],
     );
-    expect(await service().pool(other.organizationId)).toEqual([]);
+    expect(await usable()).not.toContain(theirs.id);
     const { body } = await other.admin.post(`/me/upstreams/${theirs.id}/test`).expect(200);
     expect(body).toMatchObject({
       ok: false,
@@ -704,7 +722,17 @@ describe('API keys', () => {
       message: expect.stringContaining('cannot be decrypted'),
     });
     await other.admin.put(`/me/upstreams/${theirs.id}`).send({ api_key: API_KEY }).expect(200);
-    expect(await service().pool(other.organizationId)).toHaveLength(1);
+    expect(await usable()).toContain(theirs.id);
+  });
+
+  it('are of no use to another owner to whom their row is given', async () => {
+    const [one, other] = [await personalOwner(app), await personalOwner(app)];
+    const { body } = await one.admin.post('/me/upstreams').send(OPENAI).expect(201);
+    await app.database.query('UPDATE upstreams SET organization_id = $1 WHERE id = $2', [
+      other.organizationId,
+      body.id,
+    ]);
+    expect(await service().pool(other.organizationId)).toEqual([]);
   });
 
   describe('when the encryption key is rotated', () => {
