@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
+import { KeyUsage } from '../../src/keys/key-usage.js';
 import { newKeySecret } from '../../src/keys/key-format.js';
 import { DatabaseUnavailable } from '../../src/keys/keys.errors.js';
 import { Invalidations, LEASE_MS } from '../../src/database/invalidations.js';
@@ -11,6 +12,8 @@ import { startUpstream } from '../support/fake-upstream.js';
 import { inParallel } from '../support/parallel.js';
 import { call, ownerWith } from '../support/proxy-client.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
+
+const { jest } = import.meta;
 
 const GRACE_SECONDS = 4;
 const POOL_SIZE = 20;
@@ -49,6 +52,21 @@ describe('a database that is gone', () => {
     expect(await ask(unseen)).toBeDefined();
   });
 
+  it('a key that expires meanwhile is not served from then on', async () => {
+    await start(60);
+    const invalidations = app.app.get(Invalidations, { strict: false });
+    const inAnHour = Date.now() + 3_600_000;
+    const expires_at = new Date(inAnHour).toISOString();
+    const { body } = await (await app.as('ann')).post('/me/keys').send({ expires_at }).expect(201);
+    expect(await ask(body.api_key)).toBeDefined();
+    await app.database.refuse();
+    await eventually(() => expect(invalidations.leased).toBe(false));
+    expect(await ask(body.api_key)).toBeDefined();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(inAnHour);
+    expect(await ask(body.api_key)).toBeUndefined();
+    clock.mockRestore();
+  });
+
   it('with no grace nothing is served once the lease is over', async () => {
     await start(0);
     const known = await mint();
@@ -75,8 +93,9 @@ describe('a database that is gone', () => {
     await expect(ask(known)).rejects.toThrow(DatabaseUnavailable);
   });
 
-  it('a key revoked while a replica could not hear of it is refused when it is back', async () => {
+  it('a key revoked while a replica could not hear of it is refused when it is back, and for good', async () => {
     await start(60);
+    const invalidations = app.app.get(Invalidations, { strict: false });
     const known = await mint();
     expect(await ask(known)).toBeDefined();
     await app.database.refuse();
@@ -84,7 +103,43 @@ describe('a database that is gone', () => {
     await app.database.admit();
     await app.database.query('UPDATE proxy_keys SET revoked_at = now()'); // by another replica
     await eventually(async () => expect(await ask(known)).toBeUndefined());
+    await app.database.refuse();
+    await eventually(() => expect(invalidations.leased).toBe(false));
+    await expect(ask(known)).rejects.toThrow(DatabaseUnavailable);
   });
+
+  it('when keys were used meanwhile is written down once it is back, unless it is known of later', async () => {
+    await start(60);
+    const ann = await app.as('ann');
+    const usage = app.app.get(KeyUsage, { strict: false });
+    const usedAt = async () => {
+      const { keys: listed } = (await ann.get('/me/keys').expect(200)).body;
+      return (listed as { last_used_at: string | null }[]).map((key) => key.last_used_at);
+    };
+    const secrets = [await mint(), await mint()];
+    for (const secret of secrets) await ask(secret);
+    await app.database.refuse();
+    await usage.flush();
+    await app.database.admit();
+    const later = '2099-01-01T00:00:00.000Z';
+    await app.database.query('UPDATE proxy_keys SET last_used_at = $1 WHERE last4 = $2', [
+      later,
+      secrets[1]!.slice(-4),
+    ]);
+    await usage.flush();
+    expect(await usedAt()).toEqual([expect.any(String), later]);
+  });
+});
+
+it('when a key was used is written down at the end of the service, too', async () => {
+  const database = await createDatabase();
+  app = await startApp({}, { database });
+  keys = app.app.get(KeyAuthenticator, { strict: false });
+  await ask(await mint());
+  await app.close();
+  const unused = await database.query('SELECT 1 FROM proxy_keys WHERE last_used_at IS NULL');
+  await database.drop();
+  expect(unused).toEqual([]);
 });
 
 it('a database that is lost without a word holds up known keys for a moment, and is believed at once when it is back', async () => {
