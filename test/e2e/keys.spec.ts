@@ -88,7 +88,10 @@ describe('minting', () => {
       .post('/me/keys')
       .send({ organization_id: team.organizationId })
       .expect(201);
-    const { body: other } = await member.post(`${team.base}/keys`).expect(201);
+    const { body: other } = await member
+      .post(`${team.base}/keys`)
+      .expect(201)
+      .expect('Cache-Control', 'no-store');
     expect([one.organization_id, other.organization_id]).toEqual([team.organizationId, team.organizationId]);
   });
 
