@@ -10,6 +10,8 @@ import type { IdentityProvider } from '../support/identity-provider.js';
 import { inParallel, tally } from '../support/parallel.js';
 import { SESSION_SECRET, sessionFor } from '../support/sessions.js';
 
+const { jest } = import.meta;
+
 const now = () => Math.floor(Date.now() / 1_000);
 
 /** A token as somebody else might make it. */
@@ -249,7 +251,26 @@ describe('sessions of public keys', () => {
     await get(await provider.sign('bob')).expect(200);
   });
 
-  it.each(['refuse', 'error', 'garbage'] as const)(
+  it('those of a key that was withdrawn end after a while, also when they are in use', async () => {
+    await provider.addKey('ES256');
+    await start();
+    const token = await provider.sign('ada');
+    await get(token).expect(200);
+    provider.withdrawKeys();
+    const now = performance.now.bind(performance);
+    let passedMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+    try {
+      await eventually(() => {
+        passedMs += 61_000;
+        return get(token).expect(401);
+      }, 3_600_000);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it.each(['refuse', 'error', 'garbage', 'hang'] as const)(
     'no keys at hand and a provider that does not serve (%s) is 503',
     async (how) => {
       await provider.addKey('ES256');

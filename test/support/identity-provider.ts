@@ -10,6 +10,8 @@ export interface IdentityProvider {
   fetches(): number;
   /** Adds a key that tokens are signed with from now on. */
   addKey(algorithm: string): Promise<{ kid: string; publicJwk: JWK }>;
+  /** Takes back the keys there are. */
+  withdrawKeys(): void;
   /** A session signed by the newest key. */
   sign(sub: string, claims?: JWTPayload): Promise<string>;
   /** The same by the key of this number, from 0, without saying which it is. */
@@ -48,6 +50,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       keys.push({ algorithm, kid, privateKey, publicJwk });
       return { kid, publicJwk };
     },
+    withdrawKeys: () => void keys.splice(0),
     sign: (sub, claims = {}) => {
       const { algorithm, kid, privateKey } = keys.at(-1)!;
       return sessionOf(sub, claims).setProtectedHeader({ alg: algorithm, kid }).sign(privateKey);
