@@ -6,7 +6,7 @@ import { InvitationExpiry } from '../../src/invitations/invitation-expiry.js';
 import { InvitationMailer } from '../../src/invitations/invitation-mailer.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { connect, dump, lockedOut } from '../support/database.js';
+import { connect, createDatabase, dump, lockedOut } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { expire } from '../support/invitations.js';
 import { invite, join, teamOwner } from '../support/owners.js';
@@ -311,22 +311,26 @@ describe('while the mail server is down', () => {
       'accepted',
       async ({ id, user }: Waiting) => (await app.as(user)).post(`/me/invitations/${id}/accept`).expect(200),
     ],
-    [
-      'expired',
-      async ({ id }: Waiting) => {
-        await expire(app.database, id);
-        await app.app.get(InvitationExpiry).run();
-      },
-    ],
-  ])('one that is %s meanwhile is not sent, and does not say that it will be', async (_what, end) => {
-    const invitation = await inviteInVain();
-    await end(invitation);
+  ])(
+    'one that is %s meanwhile is taken back at once, and does not say that it will be sent',
+    async (_, end) => {
+      const invitation = await inviteInVain();
+      await end(invitation);
+      expect(await waiting()).toBe(0);
+      expect(await deliveryOf(invitation.id)).toBe('failed');
+    },
+  );
+
+  it('one that has expired meanwhile is not sent, and does not say that it will be', async () => {
+    const { id } = await inviteInVain();
+    await expire(app.database, id);
+    await app.app.get(InvitationExpiry).run();
     smtp.onMail = () => undefined;
     await fallDue();
     await deliver(app);
     expect(smtp.mails).toEqual([]);
     expect(await waiting()).toBe(0);
-    expect(await deliveryOf(invitation.id)).toBe('failed');
+    expect(await deliveryOf(id)).toBe('failed');
   });
 
   it('the mails of an organization that is deleted go with it', async () => {
@@ -345,7 +349,8 @@ describe('a mail server that says nothing', () => {
   afterEach(() => silent.stop());
 
   it('holds up neither requests nor the end of the service', async () => {
-    const slow = await startApp({ SMTP_URL: silent.url, MAIL_FROM });
+    const database = await createDatabase();
+    const slow = await startApp({ SMTP_URL: silent.url, MAIL_FROM }, { database });
     const owner = await teamOwner(slow);
     const began = performance.now();
     for (let i = 0; i < 10; i++) await invite(owner, newAddress());
@@ -357,6 +362,10 @@ describe('a mail server that says nothing', () => {
     const closing = performance.now();
     await slow.close();
     expect(performance.now() - closing).toBeLessThan(10_000);
+    // The one that was under way has begun anew since; no other was begun.
+    const tried = await database.query('SELECT 1 FROM invitation_mails WHERE attempts > 0');
+    expect(tried).toEqual([]);
+    await database.drop();
   });
 });
 
@@ -389,6 +398,21 @@ describe('two replicas', () => {
     held.letGo();
     await delivered;
     await expectOneEach(emails);
+  });
+
+  it('pass over a mail that another one is taking', async () => {
+    await inviteInVain();
+    await fallDue();
+    const other = await connect(app.database);
+    try {
+      await other.query('BEGIN');
+      await other.query('SELECT 1 FROM invitation_mails FOR UPDATE');
+      smtp.onMail = () => undefined;
+      await deliver(app, replica);
+      expect(smtp.mails).toEqual([]);
+    } finally {
+      await other.end();
+    }
   });
 
   it('send each mail once, also when the server keeps one of them waiting', async () => {
