@@ -1,5 +1,6 @@
 import { startApp } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
+import { connect, lockedOut } from '../support/database.js';
 import { expire } from '../support/invitations.js';
 import { invite, join, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
@@ -183,6 +184,22 @@ describe('the trail tells who did what to whom:', () => {
     ]);
   });
 
+  it('key.renamed, from what it was called at that moment', async () => {
+    const { body: key } = await team.admin.post(`${team.base}/keys`).send({ name: 'old' }).expect(201);
+    const holder = await connect(app.database);
+    try {
+      await holder.query('BEGIN');
+      await holder.query(`UPDATE proxy_keys SET name = 'meanwhile' WHERE id = $1`, [key.id]);
+      const renaming = team.admin.put(`/me/keys/${key.id}`).send({ name: 'new' }).expect(200).then();
+      await lockedOut(app.database, 1);
+      await holder.query('COMMIT');
+      await renaming;
+    } finally {
+      await holder.end();
+    }
+    expect((await page()).events[0]!.details).toEqual({ from: 'meanwhile', to: 'new' });
+  });
+
   it('upstream.created, upstream.updated and upstream.deleted, without API keys', async () => {
     let id: number | undefined;
     const shown = { name: 'u', base_url: 'https://1.1.1.1/v1', priority: 100, enabled: true };
@@ -203,8 +220,26 @@ describe('the trail tells who did what to whom:', () => {
   });
 
   it('in the order of its times, also of what has waited for each other', async () => {
-    await inParallel(40, (i) => invite(team, `guest-${i}@example.com`));
-    const times = (await page('?limit=200')).events.map(({ at }) => at);
+    const { body: upstream } = await team.admin
+      .post(`${team.base}/upstreams`)
+      .send({ name: 'u', base_url: 'https://1.1.1.1/v1', api_key: 'sk-of-the-upstream' })
+      .expect(201);
+    const holder = await connect(app.database);
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT 1 FROM upstreams WHERE id = $1 FOR UPDATE', [upstream.id]);
+      const url = `${team.base}/upstreams/${upstream.id}`;
+      const renaming = team.admin.put(url).send({ name: 'v' }).expect(200).then();
+      await lockedOut(app.database, 1);
+      await team.admin.post(`${team.base}/keys`).expect(201);
+      await holder.query('COMMIT');
+      await renaming;
+    } finally {
+      await holder.end();
+    }
+    const { events } = await page();
+    expect(events.slice(0, 2).map(({ action }) => action)).toEqual(['upstream.updated', 'key.minted']);
+    const times = events.map(({ at }) => at);
     expect(times).toEqual(times.toSorted().toReversed());
   });
 
