@@ -25,6 +25,7 @@ afterAll(() => app.close());
 interface Document {
   readonly id: number;
   readonly title: string;
+  readonly slug: string;
   readonly content: string;
 }
 
@@ -65,6 +66,18 @@ it('carries out an update whose body was stored, once, however many replicas are
     expect(await announced(document)).toEqual([]);
     expect(await fetch(document)).toMatchObject({ title: 'New', content: 'new' });
   }
+});
+
+it('keeps the slug where another document has taken the new one since', async () => {
+  const document = await createDocument();
+  await announce(document, 'New', 'new', '2 hours');
+  await app.database.query(`UPDATE document_updates SET slug = 'taken'`);
+  await writeFile(bodyPath(document.id), 'new');
+  await admin.post(documents).send({ title: 'Quicker', slug: 'taken' }).expect(201);
+  await updates.run();
+  expect(await announced(document)).toEqual([]);
+  const { slug } = document;
+  expect(await fetch(document)).toMatchObject({ title: 'New', content: 'new', slug });
 });
 
 it('forgets an update whose body was not stored', async () => {
