@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 
+/** In the query of the page: a form has led there, not a link. */
+export const BY_FORM = 'by_form';
+
 /** The addresses that people meet on their way through the approval. */
 @Injectable()
 export class DeviceAddresses {
@@ -25,10 +28,5 @@ export class DeviceAddresses {
     const url = new URL(this.settings.signInUrl);
     url.searchParams.set('return_to', userCode === '' ? this.page : this.pageOf(userCode));
     return url.href;
-  }
-
-  /** Where forms may end up: browsers hold a redirect to the sign-in against the policy. */
-  get formTargets(): string[] {
-    return this.settings.signInUrl === undefined ? [] : [new URL(this.settings.signInUrl).origin];
   }
 }

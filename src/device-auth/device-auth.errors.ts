@@ -92,16 +92,24 @@ export class CsrfFailed extends DomainError {
   }
 }
 
-/** The browser has no session: it is sent to where it gets one, if there is such a place. */
+/** The browser has no session: a page shows where it gets one. */
 export class SignInNeeded extends DomainError {
   override readonly type = 'sign_in_needed';
-  readonly status: HttpStatus;
+  readonly status: HttpStatus = HttpStatus.UNAUTHORIZED;
+
+  /** @param location with the way back; undefined when there is no such place */
+  constructor(readonly location?: string) {
+    super('a valid session is required');
+  }
+}
+
+/** {@link SignInNeeded} for a browser that can be sent there at once. */
+export class SentToSignIn extends SignInNeeded {
+  override readonly status = HttpStatus.SEE_OTHER;
   override readonly headers: Readonly<Record<string, string>>;
 
-  /** @param location with the way back */
-  constructor(location: string | undefined) {
-    super('a valid session is required');
-    this.status = location === undefined ? HttpStatus.UNAUTHORIZED : HttpStatus.SEE_OTHER;
-    this.headers = location === undefined ? {} : { Location: location };
+  constructor(location: string) {
+    super(location);
+    this.headers = { Location: location };
   }
 }

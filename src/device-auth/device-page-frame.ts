@@ -3,7 +3,7 @@ import { html } from '../common/html.js';
 import type { Html } from '../common/html.js';
 import type { Page } from '../common/page.js';
 import { Settings } from '../config/settings.js';
-import { DeviceAddresses } from './device-addresses.js';
+import { BY_FORM, DeviceAddresses } from './device-addresses.js';
 
 /** What the pages have in common. */
 @Injectable()
@@ -15,12 +15,13 @@ export class DevicePageFrame {
 
   page(title: string, content: Html): Page {
     const body = html`<section class="card">${content}</section>`;
-    return { title: `${title} · mintkeep`, body, formTargets: this.addresses.formTargets };
+    return { title: `${title} · mintkeep`, body };
   }
 
   /** A GET: what it leads to can be reloaded and bookmarked, and approves nothing. */
   codeForm(userCode?: string): Html {
     return html`<form method="get" action="${this.addresses.path}">
+      <input type="hidden" name="${BY_FORM}" value="yes" />
       <label for="user_code">Code</label>
       <input
         id="user_code"

@@ -22,12 +22,14 @@ import { sendPage } from '../common/page.js';
 import { ID } from '../common/path-id.js';
 import { OrganizationNotFound } from '../organizations/organizations.errors.js';
 import { OrganizationsService } from '../organizations/organizations.service.js';
+import { BY_FORM } from './device-addresses.js';
 import { DeviceApprovalService } from './device-approval.service.js';
 import {
   CsrfFailed,
   InvalidRequest,
   InvalidUserCode,
   RateLimited,
+  SentToSignIn,
   SignInNeeded,
 } from './device-auth.errors.js';
 import { DevicePageFilter } from './device-page.filter.js';
@@ -37,13 +39,14 @@ import type { PageSession } from './page-session.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { parseUserCode } from './user-codes.js';
 
-const USER_CODE = {
+const PAGE_QUERY = {
   user_code: { type: 'string', description: 'What is to be decided about; asked for when left out.' },
+  [BY_FORM]: {
+    type: 'string',
+    description: 'Of the form in which a code is typed: without a session, a page leads to the sign-in.',
+  },
 };
-const REFUSALS = [
-  ...[new SignInNeeded('/sign-in'), new SignInNeeded(undefined), InvalidUserCode],
-  ...[new RateLimited(60), IdentityProviderUnavailable],
-];
+const REFUSALS = [SignInNeeded, InvalidUserCode, new RateLimited(60), IdentityProviderUnavailable];
 const DENIAL_FORM = {
   user_code: { type: 'string', example: 'WDJB-MJHT' },
   csrf_token: { type: 'string', example: '{csrf_token}', description: 'From the page.' },
@@ -70,7 +73,7 @@ interface DecisionForm {
 
 /** Where a person decides about a device, with nothing but a browser. Looking changes nothing. */
 @ApiTags('Device flow')
-@Public() // the session comes in a cookie, and who has none is sent to the sign-in
+@Public() // the session comes in a cookie, and who has none is led to the sign-in
 @UseFilters(DevicePageFilter)
 @Controller('auth/device')
 export class DevicePageController {
@@ -83,7 +86,7 @@ export class DevicePageController {
 
   @Operation('showDevicePage', 'The approval page', {
     description: 'Where a link of another site leads here, the code is filled in, to be sent by the user.',
-    ...{ answers: 'page', refuses: REFUSALS, query: USER_CODE },
+    ...{ answers: 'page', refuses: [new SentToSignIn('/sign-in'), ...REFUSALS], query: PAGE_QUERY },
   })
   @Get()
   async show(

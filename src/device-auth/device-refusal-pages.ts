@@ -3,6 +3,7 @@ import type { Refusal } from '../common/error.filter.js';
 import { html } from '../common/html.js';
 import type { Page } from '../common/page.js';
 import { DeviceAddresses } from './device-addresses.js';
+import { CsrfFailed, InvalidUserCode, RateLimited, SignInNeeded } from './device-auth.errors.js';
 import { DevicePageFrame } from './device-page-frame.js';
 import { waiting } from './device-page-times.js';
 
@@ -15,19 +16,12 @@ export class DeviceRefusalPages {
   ) {}
 
   /** What is wrong, and what to do about it. */
-  of({ status, type, message, headers = {} }: Refusal): Page {
-    switch (type) {
-      case 'sign_in_needed':
-        return this.signInNeeded(headers.Location);
-      case 'invalid_user_code':
-        return this.notUsable();
-      case 'rate_limited':
-        return this.tooManyAttempts(Number(headers['Retry-After']));
-      case 'csrf_failed':
-        return this.formRefused(type);
-      default:
-        return this.failed(status < 500 ? message : undefined, status);
-    }
+  of(refusal: Refusal): Page {
+    if (refusal instanceof SignInNeeded) return this.signInNeeded(refusal.location);
+    if (refusal instanceof InvalidUserCode) return this.notUsable();
+    if (refusal instanceof RateLimited) return this.tooManyAttempts(refusal.retryAfterSeconds);
+    if (refusal instanceof CsrfFailed) return this.formRefused(refusal.type);
+    return this.failed(refusal.status < 500 ? refusal.message : undefined, refusal.status);
   }
 
   private notUsable(): Page {
@@ -60,6 +54,8 @@ export class DeviceRefusalPages {
   }
 
   private signInNeeded(location: string | undefined): Page {
+    const there = html`<p>Nothing has been decided. You come back to this page when you have signed in.</p>
+      <p><a class="button" href="${location}">Sign in</a></p>`;
     const here = html`<p>
         Sign in to ${this.frame.dashboard()} in this browser, then open this page again. The code on your device stays
         good for ten minutes.
@@ -68,7 +64,7 @@ export class DeviceRefusalPages {
     return this.frame.page(
       'Sign in first',
       html`<h1>Sign in first</h1>
-        ${location === undefined ? here : html`<p><a class="button" href="${location}">Sign in</a></p>`}`,
+        ${location === undefined ? here : there}`,
     );
   }
 

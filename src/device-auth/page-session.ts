@@ -8,8 +8,8 @@ import { Encryption } from '../common/encryption.js';
 import { tokenHash } from '../common/secret-token.js';
 import { Settings } from '../config/settings.js';
 import { clientAddress } from './client-address.js';
-import { DeviceAddresses } from './device-addresses.js';
-import { CsrfFailed, SignInNeeded } from './device-auth.errors.js';
+import { BY_FORM, DeviceAddresses } from './device-addresses.js';
+import { CsrfFailed, SentToSignIn, SignInNeeded } from './device-auth.errors.js';
 
 /** A browser that somebody is signed in with. */
 export interface PageSession {
@@ -43,7 +43,7 @@ export class PageSessions {
   async of(request: Request, userCode: string): Promise<PageSession> {
     const token = cookieOf(request, this.settings.session.cookieName) ?? '';
     const user = await this.resolve(token);
-    if (!user) throw new SignInNeeded(this.addresses.signIn(userCode));
+    if (!user) throw this.signInNeeded(request, userCode);
     const csrfTokens = this.csrfKeys.map((key) => csrfTokenOf(token, key));
     return {
       user,
@@ -55,6 +55,14 @@ export class PageSessions {
     };
   }
 
+  /** Browsers hold every redirect behind a form against its page's policy, and a sign-in may redirect anywhere. */
+  private signInNeeded(request: Request, userCode: string): SignInNeeded {
+    const location = this.addresses.signIn(userCode);
+    return location === undefined || isOfForm(request)
+      ? new SignInNeeded(location)
+      : new SentToSignIn(location);
+  }
+
   private async resolve(token: string): Promise<SessionUser | undefined> {
     try {
       return await this.sessions.resolve(token);
@@ -63,6 +71,10 @@ export class PageSessions {
       throw error;
     }
   }
+}
+
+function isOfForm({ method, query }: Request): boolean {
+  return method === 'POST' || query[BY_FORM] !== undefined;
 }
 
 function cookieOf(request: Request, name: string): string | undefined {

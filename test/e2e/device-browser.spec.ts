@@ -25,12 +25,14 @@ if (!present) process.stderr.write(`skipped: the tests in a browser need ${CHROM
   let app: TestApp;
   let browser: Browser;
   let signIn: Site;
+  let sso: Site;
   let evil: Site;
   let context: BrowserContext;
   let page: Page;
 
   beforeAll(async () => {
     signIn = await startSite();
+    sso = await startSite();
     evil = await startSite();
     app = await startApp({ SIGN_IN_URL: `${signIn.url}/sign-in`, DEVICE_CODES_PER_MINUTE: '1000' });
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
@@ -38,12 +40,13 @@ if (!present) process.stderr.write(`skipped: the tests in a browser need ${CHROM
   afterAll(async () => {
     await browser.close();
     await app.close();
-    await Promise.all([signIn.close(), evil.close()]);
+    await Promise.all([signIn.close(), sso.close(), evil.close()]);
   });
 
   beforeEach(async () => {
     context = await browser.newContext({ javaScriptEnabled: false });
     page = await context.newPage();
+    signIn.redirect = undefined;
     await app.database.query('DELETE FROM rate_limits');
   });
   afterEach(() => context.close());
@@ -187,13 +190,30 @@ if (!present) process.stderr.write(`skipped: the tests in a browser need ${CHROM
     expect(await heading()).toBe('Too many attempts');
   });
 
-  it('sends somebody whose session has ended to the sign-in, from the form too', async () => {
-    await signInAs('ada');
+  it('leads somebody whose session has ended to the sign-in, from every form and through other sites', async () => {
     const login = await beginLogin(app);
-    await open(login.user_code);
-    await context.clearCookies();
-    await press('Approve');
-    expect(page.url()).toContain(`${signIn.url}/sign-in?return_to=`);
+    const forms = [
+      { userCode: login.user_code, submit: () => press('Approve') },
+      { userCode: login.user_code, submit: () => press('Deny') },
+      {
+        userCode: '',
+        submit: () =>
+          page
+            .getByLabel('Code')
+            .fill(login.user_code)
+            .then(() => press('Continue')),
+      },
+    ];
+    signIn.redirect = `${sso.url}/authorize`;
+    for (const { userCode, submit } of forms) {
+      await signInAs('ada');
+      await open(userCode);
+      await context.clearCookies();
+      await submit();
+      expect(await heading()).toBe('Sign in first');
+      await page.getByRole('link', { name: 'Sign in', exact: true }).click();
+      expect(page.url()).toBe(`${sso.url}/authorize`);
+    }
     expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
   });
 
@@ -250,13 +270,16 @@ if (!present) process.stderr.write(`skipped: the tests in a browser need ${CHROM
 /** Another site: one page, for whatever path. */
 interface Site {
   page: string;
+  /** Where it sends everybody instead. */
+  redirect?: string;
   readonly url: string;
   close(): Promise<void>;
 }
 
 async function startSite(): Promise<Site> {
   const server = createServer((_request, response) => {
-    response.setHeader('Content-Type', 'text/html');
+    if (site.redirect !== undefined) response.writeHead(302, { Location: site.redirect });
+    else response.setHeader('Content-Type', 'text/html');
     response.end(`<!doctype html><title>another site</title>${site.page}`);
   });
   await new Promise<void>((resolve) => server.listen(0, resolve));

@@ -66,17 +66,45 @@ describe('without a session', () => {
     await app.anonymous.get('/auth/device').set('Authorization', `Bearer ${session}`).expect(303);
   });
 
-  it('does not decide, and does not count codes as wrong', async () => {
-    const { device_code, user_code } = await beginLogin(app);
-    const csrf_token = await ada.csrfToken(user_code);
-    const { headers } = await app.anonymous
-      .post('/auth/device/approve')
-      .set('Origin', PUBLIC_URL)
-      .type('form')
-      .send({ user_code, csrf_token })
-      .expect(303);
-    expect(new URL(headers.location!).searchParams.get('return_to')).toContain(user_code);
-    expect(await poll(app, device_code)).toBe('429 authorization_pending');
+  /** Where a page that is not a redirect leads to; browsers would hold one against the policy of the form. */
+  const linkOf = ({ text, headers }: { text: string; headers: Record<string, string> }) => {
+    expect(words(text)).toContain('Sign in first');
+    expect(headers).not.toHaveProperty('location');
+    return new URL(/class="button" href="([^"]*)"/.exec(text)![1]!.replaceAll('&amp;', '&'));
+  };
+
+  it.each(['approve', 'deny'])(
+    'answers %s by a page that leads to the sign-in, and back',
+    async (decision) => {
+      const { device_code, user_code } = await beginLogin(app);
+      const csrf_token = await ada.csrfToken(user_code);
+      const answer = await app.anonymous
+        .post(`/auth/device/${decision}`)
+        .set('Origin', PUBLIC_URL)
+        .type('form')
+        .send({ user_code, csrf_token })
+        .expect(401);
+      const link = linkOf(answer);
+      expect(link.origin + link.pathname).toBe('https://id.example.com/sign-in');
+      expect(link.searchParams.get('return_to')).toBe(`${PUBLIC_URL}/auth/device?user_code=${user_code}`);
+      expect(await poll(app, device_code)).toBe('429 authorization_pending');
+    },
+  );
+
+  it('answers the form in which a code is typed by that page, too', async () => {
+    const { text, headers } = await ada.open().expect(200);
+    expect(text).toContain('<input type="hidden" name="by_form" value="yes" />');
+    expect(headers['content-security-policy']).toContain("form-action 'self';");
+    const answer = await app.anonymous
+      .get('/auth/device')
+      .query({ by_form: 'yes', user_code: '"><b>' })
+      .expect(401);
+    const back = new URL(linkOf(answer).searchParams.get('return_to')!);
+    expect(Object.fromEntries(back.searchParams)).toEqual({ user_code: '"><b>' });
+  });
+
+  it('does not count codes as wrong', async () => {
+    const { user_code } = await beginLogin(app);
     for (let i = 0; i < 40; i++) await app.anonymous.get('/auth/device?user_code=x').expect(303);
     await ada.open(user_code).expect(200);
   });
