@@ -28,8 +28,8 @@ export function pools(organizations: OrganizationResponse[]): Html {
   </fieldset>`;
 }
 
-/** Without what would turn the order of the words about, or show nothing. */
+/** Names are not unique, slugs are. Without what would turn the order of the words about, or show nothing. */
 export function poolName({ kind, name, slug }: OrganizationResponse): string {
   if (kind === 'personal') return 'Personal';
-  return `${toShownName(name, NAME_MAX_CODE_POINTS) ?? slug} (team)`;
+  return `${toShownName(name, NAME_MAX_CODE_POINTS) ?? slug} (team ${slug})`;
 }

@@ -108,7 +108,7 @@ if (!present) process.stderr.write(`skipped: the tests in a browser need ${CHROM
     await page.getByLabel('Code').fill(login.user_code.toLowerCase().replace('-', ' '));
     await press('Continue');
     expect(await page.getByLabel('Personal').isChecked()).toBe(true);
-    await page.getByLabel('Acme (team)').check();
+    await page.getByLabel('Acme (team acme)').check();
     await press('Approve');
     const answer = await poll(app, login.device_code);
     const key = await app.app.get(KeyAuthenticator).authenticate(answer.slice(4));

@@ -142,11 +142,12 @@ describe('the page', () => {
 
   it('shows a team by what can be read of its name, in its order', async () => {
     const team = await teamOwner(app);
+    const { slug } = (await team.admin.get(team.base)).body;
     const browser = await TestBrowser.of(app, team.user);
     for (const [name, shown] of [
-      ['\u202e)lanosreP (ruoY', ')lanosreP (ruoY (team)'],
-      ['\u200b', `${(await team.admin.get(team.base)).body.slug} (team)`],
-    ] as const) {
+      ['\u202e)lanosreP (ruoY', `)lanosreP (ruoY (team ${slug})`],
+      ['\u200b', `${slug} (team ${slug})`],
+    ]) {
       await team.admin.put(team.base).send({ name }).expect(200);
       const { user_code } = await beginLogin(app);
       const { text } = await browser.open(user_code).expect(200);
@@ -154,8 +155,27 @@ describe('the page', () => {
     }
   });
 
+  it('tells teams of the same name apart, before the approval and after it', async () => {
+    const [team, other] = [await teamOwner(app), await teamOwner(app)];
+    await join(app, other, team.user, 'member');
+    const browser = await TestBrowser.of(app, team.user);
+    for (const { admin, base, organizationId } of [team, other]) {
+      const { name, slug } = (await admin.get(base)).body;
+      const { user_code } = await beginLogin(app);
+      const page = (await browser.open(user_code).expect(200)).text;
+      expect(page).toMatch(
+        new RegExp(`value="${organizationId}"\\s*/>\\s*<span>${name} \\(team ${slug}\\)</span>`),
+      );
+      const csrf_token = await browser.csrfToken(user_code);
+      const fields = { user_code, csrf_token, organization_id: String(organizationId) };
+      const { text } = await browser.submit('approve', fields).expect(200);
+      expect(words(text)).toContain(`Upstreams ${name} (team ${slug})`);
+    }
+  });
+
   it('shows all there is to know, and approves nothing', async () => {
     const team = await teamOwner(app);
+    const { slug } = (await team.admin.get(team.base)).body;
     const browser = await TestBrowser.of(app, team.user);
     const { body: login } = await app.anonymous
       .post('/auth/device/code')
@@ -173,7 +193,7 @@ describe('the page', () => {
         '1 minute ago, 8 minutes left',
         `${team.user}@example.com`,
         'Personal',
-        'Acme (team)',
+        `Acme (team ${slug})`,
         'can use all enabled upstreams there',
         'cannot sign in as you',
       ]) {
@@ -218,7 +238,7 @@ describe('the page', () => {
       const fields = { user_code, csrf_token, ...(organization_id === undefined ? {} : { organization_id }) };
       const { text } = await browser.submit('approve', fields).expect(200).expect('Content-Type', /html/);
       expect(words(text)).toContain('Approved');
-      expect(words(text)).toContain(organization_id ? 'Acme (team)' : 'Personal');
+      expect(words(text)).toContain(organization_id ? 'Acme (team acme-' : 'Personal');
       expect(await poll(app, device_code)).toMatch(KEY);
       const [key] = await app.database.query<{ organization_id: string }>(
         'SELECT organization_id::text FROM proxy_keys ORDER BY id DESC LIMIT 1',
