@@ -11,11 +11,15 @@ it.each([
   ['a\u200bb\u2060c\ufeffd', 'abcd'],
   ['👩‍💻 laptop', '👩‍💻 laptop'],
   ['日本語', '日本語'],
+  ['\u2800a\u3164b', '\u2800a\u3164b'],
 ])('%j is shown as %j', (text, shown) => {
   expect(toShownName(text, 64)).toBe(shown);
 });
 
-it.each(['', '  ', '\u0000', '\u202e \u2066', '\u200d', '\u0301'])('nothing is left of %j', (text) => {
+it.each([
+  ...['', '  ', '\u0000', '\u202e \u2066', '\u200d', '\u0301'],
+  ...['\u3164', '\u2800', '\u115f', '\u1160', '\uffa0', '\u3164 \u2800'],
+])('nothing is left of %j', (text) => {
   expect(toShownName(text, 64)).toBeUndefined();
 });
 

@@ -3,7 +3,8 @@
  * width and joins nothing.
  */
 const UNSHOWABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200B\u2060\uFEFF]/gu;
-const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+/** Fillers of Hangul count as letters, and the empty cell of Braille as a symbol; they are blank. */
+const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** What somebody calls something, fit to be shown to others; undefined when nothing is left. Length in code points. */
 export function toShownName(text: string, maxLength: number): string | undefined {
