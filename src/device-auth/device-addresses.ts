@@ -19,7 +19,12 @@ export class DeviceAddresses {
 
   /** Absolute, with what was typed. */
   pageOf(userCode: string): string {
-    return `${this.page}?${new URLSearchParams({ user_code: userCode }).toString()}`;
+    return this.page + queryOf(userCode);
+  }
+
+  /** {@link path} with a code. */
+  pathOf(userCode: string): string {
+    return this.path + queryOf(userCode);
   }
 
   /** Where somebody signs in and comes back from; undefined when there is no such place. */
@@ -29,4 +34,8 @@ export class DeviceAddresses {
     url.searchParams.set('return_to', userCode === '' ? this.page : this.pageOf(userCode));
     return url.href;
   }
+}
+
+function queryOf(userCode: string): string {
+  return `?${new URLSearchParams({ user_code: userCode }).toString()}`;
 }

@@ -87,7 +87,8 @@ export class CsrfFailed extends DomainError {
   override readonly type = 'csrf_failed';
   readonly status = HttpStatus.FORBIDDEN;
 
-  constructor() {
+  /** @param userCode to go on with, where the form has come from a page of ours and only the session is another */
+  constructor(readonly userCode?: string) {
     super('the form did not come from this page');
   }
 }

@@ -20,7 +20,7 @@ export class DeviceRefusalPages {
     if (refusal instanceof SignInNeeded) return this.signInNeeded(refusal.location);
     if (refusal instanceof InvalidUserCode) return this.notUsable();
     if (refusal instanceof RateLimited) return this.tooManyAttempts(refusal.retryAfterSeconds);
-    if (refusal instanceof CsrfFailed) return this.formRefused(refusal.type);
+    if (refusal instanceof CsrfFailed) return this.formRefused(refusal);
     return this.failed(refusal.status < 500 ? refusal.message : undefined, refusal.status);
   }
 
@@ -43,12 +43,16 @@ export class DeviceRefusalPages {
     );
   }
 
-  private formRefused(type: string): Page {
+  private formRefused({ type, userCode }: CsrfFailed): Page {
+    const wayOn =
+      userCode === undefined
+        ? html`<a href="${this.addresses.path}">Enter the code again</a>`
+        : html`<a href="${this.addresses.pathOf(userCode)}">Open the page again</a>`;
     return this.frame.page(
       'Nothing was approved',
       html`<h1>Nothing was approved</h1>
         <p>The form did not come from this page, or your session has changed since you opened it.</p>
-        <p><a href="${this.addresses.path}">Enter the code again</a></p>
+        <p>${wayOn}</p>
         <p class="soft">Error: ${type}</p>`,
     );
   }

@@ -10,6 +10,7 @@ import { Settings } from '../config/settings.js';
 import { clientAddress } from './client-address.js';
 import { BY_FORM, DeviceAddresses } from './device-addresses.js';
 import { CsrfFailed, SentToSignIn, SignInNeeded } from './device-auth.errors.js';
+import { parseUserCode } from './user-codes.js';
 
 /** A browser that somebody is signed in with. */
 export interface PageSession {
@@ -37,7 +38,7 @@ export class PageSessions {
   }
 
   /**
-   * @param userCode what to come back with from the sign-in; empty for nothing
+   * @param userCode what to come back with, from the sign-in or a form of a session of before; empty for nothing
    * @throws SignInNeeded @throws IdentityProviderUnavailable
    */
   async of(request: Request, userCode: string): Promise<PageSession> {
@@ -50,7 +51,8 @@ export class PageSessions {
       address: clientAddress(request),
       csrfToken: csrfTokens[0]!,
       assertForm: (given) => {
-        if (!csrfTokens.some((csrfToken) => isSame(csrfToken, given ?? ''))) throw new CsrfFailed();
+        if (!csrfTokens.some((csrfToken) => isSame(csrfToken, given ?? '')))
+          throw new CsrfFailed(parseUserCode(userCode));
       },
     };
   }

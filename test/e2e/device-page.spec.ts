@@ -405,6 +405,31 @@ describe('forms from elsewhere', () => {
     expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
   });
 
+  it("lead back to their code when they are of a session of the same user's before", async () => {
+    const before = `mintkeep_session=${await sessionFor('ada', { iat: 1 })}`;
+    const opened = await app.anonymous
+      .get('/auth/device')
+      .query({ user_code: login.user_code })
+      .set('Cookie', before);
+    const [, token] = /name="csrf_token" value="([\w-]+)"/.exec(opened.text)!;
+    for (const user_code of [login.user_code, login.user_code.toLowerCase().replace('-', ' ')]) {
+      const { text } = await submit({ Origin: PUBLIC_URL }, { csrf_token: token, user_code }).expect(403);
+      const [, link] = /href="(\/auth\/device[^"]*)"/.exec(text)!;
+      expect(link).toBe(`/auth/device?user_code=${login.user_code}`);
+    }
+    expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
+  });
+
+  it.each(['"><b>', 'BBBB-BBBB&x=y', ''])('do not lead to the code %j', async (user_code) => {
+    const { text } = await submit({ Origin: PUBLIC_URL }, { user_code }).expect(403);
+    expect(text).toContain('<a href="/auth/device">');
+  });
+
+  it('lead to no code when they are from another origin', async () => {
+    const { text } = await submit({ Origin: 'https://evil.example' }, { csrf_token }).expect(403);
+    expect(text).toContain('<a href="/auth/device">');
+  });
+
   it('do not count as wrong codes', async () => {
     for (let i = 0; i < 40; i++)
       await submit({ Origin: 'https://evil.example' }, { user_code: 'x' }).expect(403);
