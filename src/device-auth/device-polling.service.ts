@@ -14,9 +14,10 @@ import type { DeviceKeyResponse } from './dto/device-code.response.js';
 
 const KEY_NAME = 'Device key';
 
-/** An accepted poll of a session that waits for its decision; the only one that the pace is measured from. */
+/** An accepted poll of a session that waits for its decision; the only one that the pace is measured from, if it counts. */
 const ACCEPT_POLL = `
-  UPDATE device_sessions SET last_polled_at = date_trunc('milliseconds', clock_timestamp())
+  UPDATE device_sessions
+  SET last_polled_at = CASE WHEN $2 THEN date_trunc('milliseconds', clock_timestamp()) ELSE last_polled_at END
   WHERE device_code_sha256 = $1 AND state = 'pending' AND expires_at > clock_timestamp()
     AND (last_polled_at IS NULL
       OR last_polled_at <= clock_timestamp() - make_interval(secs => ${POLL_TOLERATED_SECONDS}))
@@ -40,6 +41,12 @@ interface ApprovedSession {
   decided_by_email: string;
 }
 
+/** What matters of a poll beside its code. */
+interface PollOptions {
+  /** Whether the pace is measured from it; not when the client may repeat it at once. */
+  readonly counts?: boolean;
+}
+
 /** The device's side: it asks until there is an answer, which it gets once. */
 @Injectable()
 export class DevicePollingService {
@@ -55,9 +62,9 @@ export class DevicePollingService {
    * @throws UnknownDeviceCode @throws AccessDenied @throws ExpiredToken @throws AuthorizationPending
    * @throws SlowDown
    */
-  async poll(deviceCode: string): Promise<DeviceKeyResponse> {
+  async poll(deviceCode: string, { counts = true }: PollOptions = {}): Promise<DeviceKeyResponse> {
     const hash = this.codes.hashOf(deviceCode);
-    const [accepted] = await this.sessions.query<[unknown[], number]>(ACCEPT_POLL, [hash]);
+    const [accepted] = await this.sessions.query<[unknown[], number]>(ACCEPT_POLL, [hash, counts]);
     if (accepted.length === 1) throw new AuthorizationPending();
     let state = await this.stateOf(hash);
     if (state === 'approved') {

@@ -110,6 +110,37 @@ describe('the token endpoint', () => {
     expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
   });
 
+  /** Polls as clients do that send their id in a header. */
+  const basicToken = (deviceCode: string) =>
+    app.anonymous
+      .post('/oauth/token')
+      .auth('cli', '')
+      .type('form')
+      .send({ grant_type: DEVICE_CODE_GRANT, device_code: deviceCode });
+
+  it('slows nobody down who tries a header first and repeats each poll without, as Go does', async () => {
+    const { device_code, user_code } = await begin();
+    for (let i = 0; i < 3; i++) {
+      expect((await basicToken(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
+      expect((await token(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
+      expect((await basicToken(device_code).expect(400)).body).toEqual(flat('slow_down'));
+      await letPass(app, 4);
+    }
+    await decide(ada, user_code, 'approve').expect(200);
+    const { body } = await basicToken(device_code).expect(200);
+    expect(body.access_token).toMatch(/^mk_/);
+    expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
+  });
+
+  it('tells who always sends the header what it tells others', async () => {
+    const { device_code, user_code } = await begin();
+    for (let i = 0; i < 3; i++)
+      expect((await basicToken(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
+    await decide(ada, user_code, 'deny').expect(200);
+    expect((await basicToken(device_code).expect(400)).body).toEqual(flat('access_denied'));
+    expect((await basicToken('x').expect(400)).body).toEqual(flat('invalid_grant'));
+  });
+
   it('is for the same sessions as our own', async () => {
     const [ours, theirs] = [await beginLogin(app), await begin()];
     await decide(ada, ours.user_code, 'approve').expect(200);
