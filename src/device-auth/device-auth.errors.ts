@@ -60,6 +60,13 @@ export class UnknownDeviceCode extends InvalidRequest {
   }
 }
 
+/** The device has left, so that this is told to nobody. */
+export class DeviceGone extends InvalidRequest {
+  constructor() {
+    super('the connection was closed');
+  }
+}
+
 /** Too often from one address, or by one user. */
 export class RateLimited extends DomainError {
   override readonly type = 'rate_limited';

@@ -52,7 +52,7 @@ export class DeviceCodeController {
   @HttpCode(HttpStatus.OK)
   @Header('Cache-Control', 'no-store')
   @Post('token')
-  poll(@JsonBody() body: PollDto): Promise<DeviceKeyResponse> {
-    return this.polling.poll(body.device_code);
+  poll(@Req() request: Request, @JsonBody() body: PollDto): Promise<DeviceKeyResponse> {
+    return this.polling.poll(body.device_code, { isGone: () => request.socket.destroyed });
   }
 }

@@ -6,7 +6,13 @@ import type { SessionUser } from '../auth/session-user.js';
 import { Transactions } from '../database/transactions.js';
 import { KeysService } from '../keys/keys.service.js';
 import { OrganizationNotFound } from '../organizations/organizations.errors.js';
-import { AccessDenied, AuthorizationPending, ExpiredToken, SlowDown } from './device-auth.errors.js';
+import {
+  AccessDenied,
+  AuthorizationPending,
+  DeviceGone,
+  ExpiredToken,
+  SlowDown,
+} from './device-auth.errors.js';
 import { DeviceCodes } from './device-codes.js';
 import { POLL_TOLERATED_SECONDS } from './device-flow.js';
 import { DeviceSession } from './device-session.entity.js';
@@ -42,7 +48,9 @@ interface ApprovedSession {
 }
 
 /** What matters of a poll beside its code. */
-interface PollOptions {
+interface Poll {
+  /** Whether the device has closed its connection, and will not get the answer. */
+  readonly isGone: () => boolean;
   /** Whether the pace is measured from it; not when the client may repeat it at once. */
   readonly counts?: boolean;
 }
@@ -60,15 +68,15 @@ export class DevicePollingService {
   /**
    * The state comes first; only while nothing is decided does the pace matter.
    * @throws UnknownDeviceCode @throws AccessDenied @throws ExpiredToken @throws AuthorizationPending
-   * @throws SlowDown
+   * @throws SlowDown @throws DeviceGone
    */
-  async poll(deviceCode: string, { counts = true }: PollOptions = {}): Promise<DeviceKeyResponse> {
+  async poll(deviceCode: string, { isGone, counts = true }: Poll): Promise<DeviceKeyResponse> {
     const hash = this.codes.hashOf(deviceCode);
     const [accepted] = await this.sessions.query<[unknown[], number]>(ACCEPT_POLL, [hash, counts]);
     if (accepted.length === 1) throw new AuthorizationPending();
     let state = await this.stateOf(hash);
     if (state === 'approved') {
-      const key = await this.redeem(hash);
+      const key = await this.redeem(hash, isGone);
       if (key) return key;
       state = await this.stateOf(hash);
     }
@@ -84,13 +92,15 @@ export class DevicePollingService {
   }
 
   /**
-   * Consumes the session and makes the key, or neither: a device that got no key may ask again. Undefined when
-   * another poll was first, time is over, or the session was denied.
+   * Consumes the session and makes the key, or neither: a device that got no key may ask again, also one that has
+   * given up waiting for this answer. Undefined when another poll was first, time is over, or the session was denied.
    */
-  private redeem(hash: Buffer): Promise<DeviceKeyResponse | undefined> {
+  private redeem(hash: Buffer, isGone: Poll['isGone']): Promise<DeviceKeyResponse | undefined> {
     return this.transactions.run(async (transaction) => {
       const [[session]] = await transaction.query<[ApprovedSession[], number]>(CONSUME, [hash]);
-      return session && this.mintOrDeny(session, transaction);
+      const key = session && (await this.mintOrDeny(session, transaction));
+      if (isGone()) throw new DeviceGone();
+      return key;
     });
   }
 

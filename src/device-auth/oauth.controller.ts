@@ -89,7 +89,10 @@ export class OAuthController {
     if (grantType !== DEVICE_CODE_GRANT) throw new UnsupportedGrantType();
     const deviceCode = form.get('device_code');
     if (deviceCode === null) throw new InvalidRequest('device_code is missing');
-    const { api_key } = await this.polling.poll(deviceCode, { counts: !isBasic(request) });
+    const { api_key } = await this.polling.poll(deviceCode, {
+      isGone: () => request.socket.destroyed,
+      counts: !isBasic(request),
+    });
     return { access_token: api_key, token_type: 'Bearer' };
   }
 

@@ -1,6 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { getRepositoryToken } from '@nestjs/typeorm';
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
 import supertest from 'supertest';
 import type { Repository } from 'typeorm';
 import { parseSettings } from '../../src/config/parse-settings.js';
@@ -11,11 +12,12 @@ import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
 import { setupApp } from '../../src/setup-app.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { createDatabase, dump } from '../support/database.js';
+import { connect, createDatabase, dump, lockedOut } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { beginLogin, decide, KEY, letPass, poll, TestBrowser } from '../support/device-flow.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
+import { connectRaw } from '../support/raw-client.js';
 import { startService } from '../support/service.js';
 import type { Service } from '../support/service.js';
 import { sessionFor } from '../support/sessions.js';
@@ -323,6 +325,40 @@ describe('fetching the key', () => {
     }
     expect(await poll(app, device_code)).toMatch(KEY);
     expect(await stateOf()).toBe('consumed');
+  });
+
+  it.each<[string, string, (deviceCode: string) => string]>([
+    ['/auth/device/token', 'application/json', (device_code) => JSON.stringify({ device_code })],
+    [
+      '/oauth/token',
+      'application/x-www-form-urlencoded',
+      (device_code) =>
+        `grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=${device_code}`,
+    ],
+  ])('at %s is left to the next poll by a device that does not wait', async (path, type, bodyOf) => {
+    const { device_code, user_code } = await beginLogin(app);
+    await decide(ada, user_code, 'approve').expect(200);
+    const before = (await keys('ada')).length;
+    const holder = await connect(app.database);
+    await holder.query('BEGIN');
+    await holder.query(
+      'SELECT FROM device_sessions WHERE device_code_sha256 = sha256($1::bytea) FOR UPDATE',
+      [Buffer.from(device_code)],
+    );
+
+    const connected = once(app.app.getHttpServer(), 'connection') as Promise<[Socket]>;
+    const body = bodyOf(device_code);
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}`;
+    const { socket } = await connectRaw(app, `${head}\r\n\r\n${body}`);
+    const [served] = await connected;
+    await lockedOut(app.database, 1);
+    socket.destroy();
+    await once(served, 'close');
+    await holder.query('COMMIT');
+    await holder.end();
+
+    expect(await poll(app, device_code)).toMatch(KEY);
+    expect(await keys('ada')).toHaveLength(before + 1);
   });
 
   it('is denied when the approver was removed from the team in between, and stays denied', async () => {
