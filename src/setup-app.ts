@@ -6,6 +6,7 @@ import { HttpServerAdapter } from './common/http-server.js';
 import { JsonLogger } from './common/logger.js';
 import { securityHeaders } from './common/security-headers.js';
 import type { Settings } from './config/settings.js';
+import { metadataOfIssuer } from './device-auth/oauth-metadata-path.js';
 import { Metrics } from './metrics/metrics.js';
 import { observeRequests } from './metrics/request-observer.js';
 import { serveApiPages } from './openapi/openapi.js';
@@ -20,7 +21,11 @@ export async function setupApp(settings: Settings, databaseUrl: string): Promise
   pollBusilyFor(settings.busyPollMs);
   app.disable('x-powered-by');
   app.set('trust proxy', [...settings.trustProxy]);
-  app.use(observeRequests(app.get(Metrics)), securityHeaders(settings.publicUrl));
+  app.use(
+    observeRequests(app.get(Metrics)),
+    securityHeaders(settings.publicUrl),
+    metadataOfIssuer(settings.publicUrl),
+  );
   serveApiPages(app, settings);
   await app.init();
   return app;

@@ -24,6 +24,7 @@ import { DeviceCodeResponse } from './dto/device-code.response.js';
 import { OAuthMetadataResponse, OAuthTokenResponse } from './dto/oauth.response.js';
 import { OAuthErrorFilter } from './oauth-error.filter.js';
 import { OAuthForm } from './oauth-form.js';
+import { METADATA_PATH } from './oauth-metadata-path.js';
 import { UnsupportedGrantType } from './oauth.errors.js';
 
 const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -97,7 +98,7 @@ export class OAuthController {
   }
 
   @Operation('getOAuthMetadata', 'Find the endpoints as RFC 8414 has it', { answers: OAuthMetadataResponse })
-  @Get('.well-known/oauth-authorization-server')
+  @Get(METADATA_PATH)
   metadata(): OAuthMetadataResponse {
     const { publicUrl } = this.settings;
     return {

@@ -224,3 +224,25 @@ it('describes itself', async () => {
     service_documentation: `${PUBLIC_URL}/docs`,
   });
 });
+
+it('is found by its metadata where PUBLIC_URL has a path, behind a balancer that takes it off', async () => {
+  const issuer = 'https://example.com/apps/mint';
+  const below = await startApp({ PUBLIC_URL: `${issuer}/` });
+  try {
+    const client = await discovery(new URL(issuer), 'mint-cli', undefined, None(), {
+      algorithm: 'oauth2',
+      [customFetch]: (url, options) =>
+        fetch(url.replace(issuer, below.url).replace('https://example.com', below.url), options),
+    });
+    expect(client.serverMetadata().token_endpoint).toBe(`${issuer}/oauth/token`);
+    await below.anonymous.get('/.well-known/oauth-authorization-server').expect(200);
+    for (const other of ['apps', 'apps/mint/x', 'apps/mintx'])
+      await below.anonymous.get(`/.well-known/oauth-authorization-server/${other}`).expect(404);
+    await below.anonymous
+      .post('/.well-known/oauth-authorization-server/apps/mint')
+      .expect(405)
+      .expect('Allow', 'GET, HEAD');
+  } finally {
+    await below.close();
+  }
+});
