@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { CreatedAt, Id } from '../database/columns.js';
 import { Organization } from './organization.entity.js';
 
@@ -9,14 +9,13 @@ export type AuditDetails = Readonly<Record<string, string | number | boolean | n
 
 /** Something that was done in an organization. Goes with it. */
 @Entity('audit_events')
-@Index(['organizationId', 'id'])
 export class AuditEvent {
+  @ForeignKey(() => Organization, { onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint' })
+  organizationId: number;
+
   @Id()
   id: number;
-
-  @ForeignKey(() => Organization, { onDelete: 'CASCADE' })
-  @Column({ type: 'bigint' })
-  organizationId: number;
 
   @CreatedAt()
   at: string;

@@ -11,6 +11,7 @@ import { UsageRollups1764100100000 } from './1764100100000-usage-rollups.js';
 import { Jobs1764200000000 } from './1764200000000-jobs.js';
 import { UsageWriteCosts1764300000000 } from './1764300000000-usage-write-costs.js';
 import { ChosenProviders1764400000000 } from './1764400000000-chosen-providers.js';
+import { AuditEventOrder1764500000000 } from './1764500000000-audit-event-order.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   Jobs1764200000000,
   UsageWriteCosts1764300000000,
   ChosenProviders1764400000000,
+  AuditEventOrder1764500000000,
 ];

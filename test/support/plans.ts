@@ -1,0 +1,24 @@
+import { DataSource } from 'typeorm';
+import type { TestApp } from './app.js';
+
+const HAS_PLAN = /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/;
+
+/** How PostgreSQL does what the service asks of it during `work`: one text for each statement. */
+export async function plansOf({ app, database }: TestApp, work: () => Promise<unknown>): Promise<string[]> {
+  const { logger } = app.get(DataSource);
+  const { logQuery } = logger;
+  const statements: { text: string; values: unknown[] }[] = [];
+  logger.logQuery = (text, values) =>
+    HAS_PLAN.test(text) && statements.push({ text, values: (values ?? []) as unknown[] });
+  try {
+    await work();
+  } finally {
+    logger.logQuery = logQuery;
+  }
+  return Promise.all(
+    statements.map(async ({ text, values }) => {
+      const lines = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+      return lines.map((line) => line['QUERY PLAN']).join('\n');
+    }),
+  );
+}
