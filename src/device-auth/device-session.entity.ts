@@ -16,7 +16,7 @@ export class DeviceSession {
   @Column({ type: 'bytea' })
   deviceCodeSha256: Buffer;
 
-  /** Null once nothing but the answer to the device is kept, see {@link DeviceExpiry}. */
+  /** Null in what former versions kept of a denied one. */
   @Column({ type: 'bytea', nullable: true })
   userCodeHmac: Buffer | null;
 
@@ -54,7 +54,7 @@ export class DeviceSession {
   @CreatedAt()
   createdAt: string;
 
-  @Index('device_sessions_expires_at_idx', { where: 'user_code_hmac IS NOT NULL' })
+  @Index()
   @Time()
   expiresAt: string;
 }

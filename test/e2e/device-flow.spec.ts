@@ -598,8 +598,26 @@ describe('guessing codes', () => {
   });
 });
 
+/** So many sessions, and as many counted limits, that are over at a time from now; then what PostgreSQL knows of them. */
+async function fill(count: number, state: string, overIn: string): Promise<void> {
+  await app.database.query(
+    `INSERT INTO device_sessions (device_code_sha256, user_code_hmac, state, expires_at)
+     SELECT sha256((i || $3)::bytea), sha256((i || $3)::bytea), $2, now() + $3::interval
+     FROM generate_series(1, $1::int) AS i`,
+    [count, state, overIn],
+  );
+  await app.database.query(
+    `INSERT INTO rate_limits (key, hits, resets_at)
+     SELECT i || $2, 1, now() + $2::interval FROM generate_series(1, $1::int) AS i`,
+    [count, overIn],
+  );
+  await app.database.query('ANALYZE device_sessions, rate_limits');
+}
+
 describe('clearing away', () => {
-  it('changes no answer', async () => {
+  afterEach(() => app.database.query('DELETE FROM device_sessions'));
+
+  it('changes no answer while a device may ask, nor that of a genuine code ever after', async () => {
     const logins = await inParallel(6, () => beginLogin(app));
     const [pending, old, denied, approved, consumed, fresh] = logins.map((login) => login);
     await decide(ada, denied!.user_code, 'deny').expect(200);
@@ -611,7 +629,13 @@ describe('clearing away', () => {
       `UPDATE device_sessions SET expires_at = expires_at + interval '10 minutes' WHERE device_code_sha256 = sha256($1::bytea)`,
       [Buffer.from(fresh!.device_code)],
     );
-    const answers = ['expired_token', 'expired_token', 'access_denied', 'expired_token', 'expired_token'];
+    const answers = (denied: string) => [
+      'expired_token',
+      'expired_token',
+      denied,
+      'expired_token',
+      'expired_token',
+    ];
     for (const seconds of [0, 600, 3_000, 86_400]) {
       if (seconds > 0) {
         await app.database.query(
@@ -620,20 +644,23 @@ describe('clearing away', () => {
         );
       }
       await Promise.all([app.app.get(DeviceExpiry).run(), replica.app.get(DeviceExpiry).run()]);
-      for (const [i, login] of [pending, old, denied, approved, consumed].entries())
-        expect(await poll(app, login!.device_code)).toBe(`400 ${answers[i]}`);
+      const given = await Promise.all(
+        [pending, old, denied, approved, consumed].map((login) => poll(app, login!.device_code)),
+      );
+      const expected = answers(seconds < 3_000 ? 'access_denied' : 'expired_token');
+      expect(given).toEqual(expected.map((type) => `400 ${type}`));
     }
-    const left = await app.database.query<{
-      state: string;
-      name: string | null;
-      user_code_hmac: Buffer | null;
-    }>('SELECT * FROM device_sessions ORDER BY id');
-    expect(new Set(left.map(({ state }) => state))).toEqual(new Set(['denied', 'pending']));
-    for (const { state, ...rest } of left)
-      if (state === 'denied')
-        expect(rest).toMatchObject({ user_code_hmac: null, ip: null, decided_by_email: null });
+    const left = await app.database.query<{ state: string }>('SELECT state FROM device_sessions');
+    expect(left).toEqual([{ state: 'pending' }]);
     expect(await app.database.query('SELECT FROM rate_limits WHERE resets_at < now()')).toEqual([]);
     await decide(ada, fresh!.user_code, 'deny').expect(200);
+  });
+
+  it('forgets what former versions kept of those that were denied', async () => {
+    await fill(1, 'denied', '-61 minutes');
+    await app.database.query('UPDATE device_sessions SET user_code_hmac = NULL');
+    await app.app.get(DeviceExpiry).run();
+    expect(await app.database.query('SELECT FROM device_sessions')).toEqual([]);
   });
 });
 

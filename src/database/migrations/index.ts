@@ -12,6 +12,7 @@ import { Jobs1764200000000 } from './1764200000000-jobs.js';
 import { UsageWriteCosts1764300000000 } from './1764300000000-usage-write-costs.js';
 import { ChosenProviders1764400000000 } from './1764400000000-chosen-providers.js';
 import { AuditEventOrder1764500000000 } from './1764500000000-audit-event-order.js';
+import { DeviceSessionPurge1764500100000 } from './1764500100000-device-session-purge.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   UsageWriteCosts1764300000000,
   ChosenProviders1764400000000,
   AuditEventOrder1764500000000,
+  DeviceSessionPurge1764500100000,
 ];
