@@ -12,11 +12,12 @@ import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
 import { setupApp } from '../../src/setup-app.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { connect, createDatabase, dump, lockedOut } from '../support/database.js';
+import { connect, createDatabase, dump, limitRows, lockedOut, unlimitRows } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { beginLogin, decide, KEY, letPass, poll, TestBrowser } from '../support/device-flow.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
+import { plansOf } from '../support/plans.js';
 import { connectRaw } from '../support/raw-client.js';
 import { startService } from '../support/service.js';
 import type { Service } from '../support/service.js';
@@ -661,6 +662,41 @@ describe('clearing away', () => {
     await app.database.query('UPDATE device_sessions SET user_code_hmac = NULL');
     await app.app.get(DeviceExpiry).run();
     expect(await app.database.query('SELECT FROM device_sessions')).toEqual([]);
+  });
+
+  it('does not look through all that is not over', async () => {
+    await fill(20_000, 'pending', '5 minutes');
+    const plans = await plansOf(app, () => app.app.get(DeviceExpiry).run());
+    expect(plans).toHaveLength(3);
+    for (const plan of plans) expect(plan).not.toContain('Seq Scan');
+  });
+
+  it.each([
+    ['expires sessions', 'UPDATE', 'device_sessions', '-5 minutes'],
+    ['purges sessions', 'DELETE', 'device_sessions', '-61 minutes'],
+    ['ends counted limits', 'DELETE', 'rate_limits', '-5 minutes'],
+  ] as const)(
+    '%s in statements of bounded length, however many there are',
+    async (_what, how, table, since) => {
+      await fill(20_001, 'pending', since);
+      await limitRows(app.database, how, table);
+      await app.app.get(DeviceExpiry).run();
+      await unlimitRows(app.database);
+      expect(await app.database.query(`SELECT FROM device_sessions WHERE state = 'pending'`)).toEqual([]);
+      expect(await app.database.query('SELECT FROM rate_limits')).toEqual([]);
+    },
+  );
+
+  it('of one kind goes on where that of another fails, and tells of it', async () => {
+    await fill(1, 'pending', '-5 minutes');
+    await fill(20_000, 'denied', '-61 minutes');
+    await app.database.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
+      CREATE TRIGGER refuse BEFORE DELETE ON device_sessions EXECUTE FUNCTION refuse();`);
+    await expect(app.app.get(DeviceExpiry).run()).rejects.toThrow('not now');
+    await app.database.query('DROP FUNCTION refuse CASCADE');
+    expect(await app.database.query(`SELECT FROM device_sessions WHERE state = 'pending'`)).toEqual([]);
+    expect(await app.database.query('SELECT FROM rate_limits')).toEqual([]);
   });
 });
 

@@ -2,11 +2,12 @@ import { hash } from 'node:crypto';
 import { InvitationExpiry } from '../../src/invitations/invitation-expiry.js';
 import { startApp } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
-import { dump } from '../support/database.js';
+import { dump, limitRows, unlimitRows } from '../support/database.js';
 import { expire, storedStatus } from '../support/invitations.js';
 import { invite, join, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { inParallel } from '../support/parallel.js';
+import { plansOf } from '../support/plans.js';
 import { emailOf } from '../support/sessions.js';
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -48,6 +49,19 @@ async function statusOf(id: number): Promise<unknown> {
 async function roles(): Promise<Record<string, string>> {
   const { body } = await team.admin.get(`${team.base}/members`).expect(200);
   return Object.fromEntries(body.members.map((m: { user_id: string; role: string }) => [m.user_id, m.role]));
+}
+
+/** Many invitations that have expired, and as many that have not; then what PostgreSQL knows of them. */
+async function fill(expired: number, pending: number): Promise<void> {
+  await app.database.query(
+    `INSERT INTO invitations (organization_id, organization_name, organization_slug, email, email_key, role, status,
+       token_sha256, invited_by_user_id, invited_by_email, email_delivery, expires_at)
+     SELECT $1::bigint, '', '', i, i, 'member', 'pending', sha256(('of ' || i)::bytea), '', '', 'disabled',
+       now() + CASE WHEN i <= $2 THEN -1 ELSE 1 END * interval '1 hour'
+     FROM generate_series(1, $2::int + $3::int) AS i`,
+    [team.organizationId, expired, pending],
+  );
+  await app.database.query('ANALYZE invitations');
 }
 
 describe('inviting', () => {
@@ -247,6 +261,22 @@ describe('an invitation that has expired', () => {
       [due, pending, accepted, cancelled].map(({ id }) => storedStatus(app.database, id)),
     );
     expect(stored).toEqual(['expired', 'pending', 'accepted', 'cancelled']);
+  });
+
+  it('is found by the job without a look at all others', async () => {
+    await fill(0, 20_000);
+    const plans = await plansOf(app, () => app.app.get(InvitationExpiry).run());
+    expect(plans).toHaveLength(1);
+    expect(plans[0]).not.toContain('Seq Scan');
+    await app.database.query('DELETE FROM invitations');
+  });
+
+  it('is written down in statements of bounded length, however many there are', async () => {
+    await fill(20_001, 0);
+    await limitRows(app.database, 'UPDATE', 'invitations');
+    expect(await app.app.get(InvitationExpiry).run()).toBe(20_001);
+    await unlimitRows(app.database);
+    await app.database.query('DELETE FROM invitations');
   });
 
   it('is written down once when two replicas run the job at the same time', async () => {

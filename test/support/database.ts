@@ -67,6 +67,26 @@ export function lockedOut({ query }: TestDatabase, count: number): Promise<void>
   });
 }
 
+/** Lets no statement change more than 10,000 rows of a table, as though that took too long. */
+export async function limitRows(
+  { query }: TestDatabase,
+  what: 'UPDATE' | 'DELETE',
+  table: string,
+): Promise<void> {
+  await query(`
+    CREATE FUNCTION limit_rows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF (SELECT count(*) FROM changed) > 10000 THEN RAISE 'statement timeout'; END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER limit_rows AFTER ${what} ON ${table} REFERENCING OLD TABLE AS changed
+      FOR EACH STATEMENT EXECUTE FUNCTION limit_rows();`);
+}
+
+/** Ends {@link limitRows}. */
+export async function unlimitRows({ query }: TestDatabase): Promise<void> {
+  await query('DROP FUNCTION limit_rows CASCADE');
+}
+
 async function administer(statement: string): Promise<void> {
   const url = new URL(process.env.TEST_DATABASE_URL!);
   url.pathname = '/postgres';
