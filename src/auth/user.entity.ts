@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { CreatedAt, UpdatedAt } from '../database/columns.js';
 
 /** Somebody who has signed in once. The identity provider's word counts, this is what we remember of it. */
@@ -12,6 +12,7 @@ export class User {
   email: string;
 
   /** What addresses are compared by, see {@link emailKey}. */
+  @Index()
   @Column({ type: 'text' })
   emailKey: string;
 

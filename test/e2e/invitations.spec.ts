@@ -65,6 +65,23 @@ async function fill(expired: number, pending: number): Promise<void> {
 }
 
 describe('inviting', () => {
+  it('does not look through all users there are for the address', async () => {
+    await app.database.query(
+      `INSERT INTO users (id, email, email_key)
+       SELECT 'crowd-' || i, 'crowd-' || i, 'crowd-' || i FROM generate_series(1, 20000) AS i`,
+    );
+    await app.database.query(
+      `INSERT INTO memberships (organization_id, user_id, role)
+       SELECT $1, 'crowd-' || i, 'member' FROM generate_series(1, 5000) AS i`,
+      [team.organizationId],
+    );
+    await app.database.query('ANALYZE users, memberships');
+    const plans = await plansOf(app, () => invite(team, emailOf(newUser())));
+    expect(plans.filter((plan) => plan.includes('users_email_key_idx'))).toHaveLength(1);
+    expect(plans.join()).not.toContain('Seq Scan on users');
+    await app.database.query(`DELETE FROM users WHERE id LIKE 'crowd-%'`);
+  });
+
   it('answers with the invitation and, this once, with its token', async () => {
     const { body, headers } = await team.admin
       .post(`${team.base}/invite`)

@@ -13,6 +13,7 @@ import { UsageWriteCosts1764300000000 } from './1764300000000-usage-write-costs.
 import { ChosenProviders1764400000000 } from './1764400000000-chosen-providers.js';
 import { AuditEventOrder1764500000000 } from './1764500000000-audit-event-order.js';
 import { DeviceSessionPurge1764500100000 } from './1764500100000-device-session-purge.js';
+import { UserAddresses1764500200000 } from './1764500200000-user-addresses.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   ChosenProviders1764400000000,
   AuditEventOrder1764500000000,
   DeviceSessionPurge1764500100000,
+  UserAddresses1764500200000,
 ];
