@@ -308,3 +308,23 @@ it('an expiry in the future is kept', async () => {
   const { body } = await (await app.as('ann')).post('/me/keys').send({ expires_at }).expect(201);
   expect(body.expires_at).toBe(expires_at);
 });
+
+it('the time of last use is written beside the row, where no index has to learn of it', async () => {
+  const person = await personalOwner(app);
+  await app.database.query(
+    `INSERT INTO proxy_keys (organization_id, user_id, name, secret_sha256, prefix, last4, source)
+     SELECT $1, $2, 'k', sha256(i::text::bytea), 'mk_aaaa', 'zzzz', 'dashboard' FROM generate_series(1, 500) AS i`,
+    [person.organizationId, person.user],
+  );
+  const pages = () =>
+    app.database.query<{ id: number; page: string; used: boolean }>(
+      `SELECT id::int, split_part(ctid::text, ',', 1) AS page, last_used_at IS NOT NULL AS used
+       FROM proxy_keys WHERE user_id = $1 AND id % 10 = 0 ORDER BY id`,
+      [person.user],
+    );
+  const before = await pages();
+  const usage = app.app.get(KeyUsage);
+  for (const { id } of before) usage.note(id);
+  await usage.flush();
+  expect(await pages()).toEqual(before.map((row) => ({ ...row, used: true })));
+});

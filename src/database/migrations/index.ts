@@ -14,6 +14,7 @@ import { ChosenProviders1764400000000 } from './1764400000000-chosen-providers.j
 import { AuditEventOrder1764500000000 } from './1764500000000-audit-event-order.js';
 import { DeviceSessionPurge1764500100000 } from './1764500100000-device-session-purge.js';
 import { UserAddresses1764500200000 } from './1764500200000-user-addresses.js';
+import { KeyUseRoom1764500300000 } from './1764500300000-key-use-room.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   AuditEventOrder1764500000000,
   DeviceSessionPurge1764500100000,
   UserAddresses1764500200000,
+  KeyUseRoom1764500300000,
 ];
