@@ -10,7 +10,7 @@ export const migrateCommand: Command = {
   async run({ databaseUrl, print }) {
     const dataSource = await new DataSource(dataSourceOptions(databaseUrl)).initialize();
     try {
-      const names = await migrate(dataSource);
+      const names = await migrate(dataSource, print);
       for (const name of names) print(name);
       print(names.length === 0 ? 'the database is up to date' : `${names.length} migrations run`);
     } finally {

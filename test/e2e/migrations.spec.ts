@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { dataSourceOptions } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/migrate.js';
 import { startApp } from '../support/app.js';
-import { createDatabase } from '../support/database.js';
+import { connect as connectAlone, createDatabase, lockedOut } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { inParallel } from '../support/parallel.js';
 
@@ -61,6 +61,27 @@ it('a migration may take longer than a statement of a request', async () => {
   await dataSource.destroy();
 });
 
+it('a migration that waits for a table lets others read it, and is done when the table is free', async () => {
+  const told: string[] = [];
+  const [dataSource, replica] = await inParallel(2, connectBusy);
+  await database.query('CREATE TABLE busy (id bigint)');
+  const [backup, reader] = await inParallel(2, () => connectAlone(database));
+  await backup!.query('BEGIN; LOCK TABLE busy IN ACCESS SHARE MODE');
+  const migrated = migrate(dataSource!, (message) => told.push(message));
+  await lockedOut(database, 1);
+  const waited = migrate(replica!);
+  await lockedOut(database, 2);
+  await reader!.query(`SET statement_timeout = '15s'`);
+  expect((await reader!.query('SELECT * FROM busy')).rows).toEqual([]);
+  await backup!.query('COMMIT');
+  expect(await migrated).toEqual(['FirstMigration1700000000000', 'BusyMigration1700000000001']);
+  expect(told).toEqual(['a migration waits for others to be done with a table']);
+  expect(await waited).toEqual([]);
+  const [row] = await dataSource!.query<{ lock_timeout: string }[]>('SHOW lock_timeout');
+  expect(row!.lock_timeout).toBe('0');
+  await Promise.all([backup!.end(), reader!.end(), dataSource!.destroy(), replica!.destroy()]);
+});
+
 it('times are in UTC and in ISO 8601, whatever database and URL say', async () => {
   const { pathname } = new URL(database.url);
   const name = pathname.slice(1);
@@ -87,6 +108,37 @@ class SlowMigration1700000000000 implements MigrationInterface {
   async down(): Promise<void> {
     // nothing was done
   }
+}
+
+class FirstMigration1700000000000 implements MigrationInterface {
+  readonly name = 'FirstMigration1700000000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE first (id bigint)');
+  }
+
+  async down(): Promise<void> {
+    // nobody goes back
+  }
+}
+
+/** Could not be run again if its first half had stayed. */
+class BusyMigration1700000000001 implements MigrationInterface {
+  readonly name = 'BusyMigration1700000000001';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE half (id bigint)');
+    await runner.query('ALTER TABLE busy ADD COLUMN name text');
+  }
+
+  async down(): Promise<void> {
+    // nobody goes back
+  }
+}
+
+function connectBusy(): Promise<DataSource> {
+  const migrations = [FirstMigration1700000000000, BusyMigration1700000000001];
+  return new DataSource({ ...dataSourceOptions(database.url), migrations }).initialize();
 }
 
 it('any number of replicas may migrate at once', async () => {
