@@ -72,7 +72,7 @@ curl -s -X POST ${publicUrl}/auth/device/code -d '{"name": "mint CLI", "hostname
 \`\`\`
 
 It keeps \`device_code\` to itself (not in logs, not in files that others read) and shows \`user_code\` and
-\`verification_uri_complete\`.
+\`verification_uri_complete\`. After 429 \`rate_limited\` it waits for the seconds of \`Retry-After\` and begins again.
 
 **2. The person approves** in a browser: they open \`verification_uri_complete\`, sign in, compare the code, choose
 whose upstreams the key is for, and press Approve. They have ten minutes.
@@ -92,6 +92,10 @@ curl -s -X POST ${publicUrl}/auth/device/token -d "{\\"device_code\\": \\"$DEVIC
 | 400 \`access_denied\` | stop: the person said no |
 | 400 \`expired_token\` | stop: begin anew |
 | 400 \`invalid_request\` | stop: this is no device code |
+| 500, 503, no answer | go on polling, with a pause that doubles each time (RFC 8628, section 3.5) |
+
+A 200 that got lost on its way cannot be had again: begin anew, and have the user revoke the key that nobody got, on
+the keys page or by \`DELETE /me/keys/{id}\`. A tool cannot revoke its key itself.
 
 **4. The tool uses the key:**
 
@@ -99,6 +103,10 @@ curl -s -X POST ${publicUrl}/auth/device/token -d "{\\"device_code\\": \\"$DEVIC
 API_KEY='the api_key of step 3'
 curl -s ${publicUrl}/v1/models -H "Authorization: Bearer $API_KEY"
 \`\`\`
+
+Ordinary OAuth libraries do all this over \`/oauth/device_authorization\` and \`/oauth/token\`, which they find by
+\`/.well-known/oauth-authorization-server\`. Any \`client_id\` will do. A \`scope\` is ignored: no key is narrower than
+another.
 `.trim();
 
 const sdks = (publicUrl: string) =>

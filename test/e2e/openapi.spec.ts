@@ -64,6 +64,17 @@ describe('the document', () => {
     expect(names).toEqual(['mintkeep_session', 'sb-session']);
   });
 
+  it('tells a tool what to do about each refusal of the device flow', () => {
+    const sections: string[] = document.info.description.split(/^## /m);
+    const deviceFlow = sections.find((section) => section.startsWith('The device flow'));
+    for (const path of ['/auth/device/code', '/auth/device/token'])
+      for (const [status, { content }] of Object.entries<Json>(document.paths[path].post.responses))
+        for (const { value } of Object.values<Json>(content['application/json'].examples ?? {}))
+          expect(deviceFlow).toContain(
+            value.error.type ? `${status} \`${value.error.type}\`` : `| ${status}`,
+          );
+  });
+
   it('is OpenAPI 3.1, as its own schema has it', () => {
     const text = readFileSync(OFFICIAL_SCHEMA, 'utf8');
     // Ajv looks for the dynamic anchor in the wrong place; there is one in this schema, which it always means
