@@ -84,6 +84,7 @@ export class Contract {
     if (isPreflight(answer)) return undefined;
     if (route.endsWith(CATCH_ALL)) return this.violationOfRefusal(answer);
     if (/^\/(docs|openapi)/.test(route)) return undefined;
+    if (answer.method === 'TRACE') return this.misfit('the proxy', PROXY_ERROR, answer.body); // described in words alone
     const path = pathOf(answer);
     const operation = this.document.paths[path]?.[methodOf(answer)];
     return operation ? this.violationOf(operation, answer) : `${path} is not in the document`;
