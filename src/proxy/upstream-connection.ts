@@ -74,7 +74,7 @@ export class UpstreamConnection implements Writer {
   }
 
   get usable(): boolean {
-    return this.persistent && !this.socket.destroyed && this.listener === undefined;
+    return !this.socket.destroyed;
   }
 
   /** Sends a request, at the latest at the end of this turn of the event loop. */

@@ -94,23 +94,19 @@ export class UpstreamConnections implements OnApplicationShutdown {
 /** A request that was sent. Not to be used any more once its answer has ended: the connection may be another's. */
 export class Transfer {
   cancelled = false;
-  private paused = false;
 
   constructor(private connection?: UpstreamConnection) {}
 
   /** @internal */
   connected(connection: UpstreamConnection): void {
     this.connection = connection;
-    if (this.paused) connection.pause();
   }
 
   pause(): void {
-    this.paused = true;
     this.connection?.pause();
   }
 
   resume(): void {
-    this.paused = false;
     this.connection?.resume();
   }
 
