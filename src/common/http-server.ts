@@ -84,8 +84,7 @@ export class HttpServerAdapter extends ExpressAdapter {
       }
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      if (error.code === 'ECONNRESET') socket.destroy();
-      else this.refuse(socket as Socket, refusalOf(error));
+      this.refuse(socket as Socket, refusalOf(error));
     });
     this.connections = new Connections(server, bodyTimeoutMs);
     new StalledClients(server, this.connections, clientIdleTimeoutMs);
