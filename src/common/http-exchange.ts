@@ -19,8 +19,6 @@ export interface HttpRequest {
   once(event: 'close', listener: () => void): unknown;
   off(event: 'data', listener: (chunk: Buffer) => void): HttpRequest;
   off(event: 'end', listener: () => void): HttpRequest;
-  /** Nobody wants its body, or what is left of it. */
-  resume(): unknown;
 }
 
 /** What is needed of a response. */

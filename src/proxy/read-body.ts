@@ -8,14 +8,15 @@ export interface BodyEvents {
 }
 
 /**
- * Reads a whole body, for it may have to be sent to several upstreams.
+ * Reads a whole body, for it may have to be sent to several upstreams. What is left of one that is too large is for the
+ * server to drop, as that of any request whose answer does not wait for it.
  * @param limitBytes on the wire
  */
 export function readBody(request: HttpRequest, limitBytes: number, events: BodyEvents): void {
   const { headers } = request;
   const announced = headers['content-length'];
   if (announced === undefined && headers['transfer-encoding'] === undefined) return events.read(EMPTY);
-  if (Number(announced) > limitBytes) return refuse(request, events);
+  if (Number(announced) > limitBytes) return events.tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
   const expected = Number(announced); // NaN where the body comes in chunks
@@ -26,14 +27,8 @@ export function readBody(request: HttpRequest, limitBytes: number, events: BodyE
     if (bytes === expected) return finish(); // sooner than the end is told
     if (bytes <= limitBytes) return;
     request.off('data', take).off('end', finish);
-    refuse(request, events);
+    events.tooLarge();
   };
   request.on('data', take);
   if (!(expected > 0)) request.on('end', finish);
-}
-
-/** The rest is read and dropped, so that the client gets to read its answer. */
-function refuse(request: HttpRequest, events: BodyEvents): void {
-  request.resume();
-  events.tooLarge();
 }
