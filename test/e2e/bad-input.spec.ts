@@ -329,6 +329,15 @@ describe('routes', () => {
   });
 });
 
+it('who sends what is not HTTP is not listened to for long', async () => {
+  const client = await connectRaw(app, 'nonsense\r\n\r\n');
+  client.socket.allowHalfOpen = true;
+  client.repeat('x', 50);
+  const beganAt = performance.now();
+  expect(statusesIn(await client.closed)).toEqual([400]);
+  expect(performance.now() - beganAt).toBeLessThan(10_000);
+});
+
 describe('request ids', () => {
   it.each(['a', 'A-b_c.9', 'x'.repeat(128)])('%s is taken from the request', async (id) => {
     for (const path of ['/healthz', '/unknown', '/me/projects']) {

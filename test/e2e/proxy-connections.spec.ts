@@ -1,13 +1,23 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { AnswerReader } from '../../src/proxy/answer-reader.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
+import { connect } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { ownerWith } from '../support/proxy-client.js';
 import { connectRaw, statusesIn } from '../support/raw-client.js';
-import { answerWith, chunk, LAST_CHUNK, startRawUpstream, STREAM_HEAD } from '../support/raw-upstream.js';
+import type { RawClient } from '../support/raw-client.js';
+import {
+  answerRaw,
+  answerWith,
+  chunk,
+  LAST_CHUNK,
+  startRawUpstream,
+  STREAM_HEAD,
+} from '../support/raw-upstream.js';
 import type { Answer, RawUpstream } from '../support/raw-upstream.js';
 import { cuts, splitAt } from '../support/splits.js';
 
@@ -45,6 +55,7 @@ const LEFT = [{ outcome: 'client_gone', status: 499 }];
 
 /** With a length, or as a stream in chunks. */
 const echo: Answer = (request) => {
+  if (request.target === '/v1/nothing') return answerRaw('HTTP/1.1 204 No Content\r\n\r\n')(request);
   const text = `${request.target} ${request.body.toString('latin1')}`;
   if (!request.target.includes('stream')) return answerWith(text, { type: 'text/plain' })(request);
   request.socket.write(STREAM_HEAD + chunk(`data: ${text}\n\n`).toString('latin1') + LAST_CHUNK);
@@ -79,6 +90,14 @@ const asked: fc.Arbitrary<() => Asked> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.constant(() => proxied('GET', '/v1/b?c=d', '\r\n', '/v1/b?c=d ')) },
   { weight: 1, arbitrary: fc.constant(() => proxied('HEAD', '/v1/b', '\r\n', '')) },
+  {
+    weight: 1,
+    arbitrary: fc.constant(() => ({ ...proxied('GET', '/v1/nothing', '\r\n', ''), status: 204 })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant(() => ({ method: 'HEAD', status: 401, text: `${head('HEAD', '/v1/b')}\r\n` })),
+  },
   {
     weight: 1,
     arbitrary: content.map((body) => () => ({
@@ -167,6 +186,55 @@ describe('requests on one connection', () => {
     client.socket.destroy();
   });
 
+  const HUGE = 'x'.repeat(20_000_000);
+
+  /** Sends what is huge; how much of it is read while nobody can want it. */
+  async function readOf(client: RawClient, served: Socket, text: string): Promise<number> {
+    const before = served.bytesRead;
+    client.socket.write(text);
+    for (let i = 0; i < 500; i++) await turn();
+    return served.bytesRead - before;
+  }
+
+  /** A new connection, from both ends. */
+  async function connected(): Promise<[RawClient, Socket]> {
+    const accepting = once(app.app.getHttpServer(), 'connection');
+    const client = await connectRaw(app);
+    return [client, ((await accepting) as [Socket])[0]];
+  }
+
+  it('are not read while they wait for the answer before them, but for a little', async () => {
+    const waiting: (() => void)[] = [];
+    upstream.answer = (request) => waiting.push(() => answerWith('{}')(request));
+    const [client, served] = await connected();
+    client.socket.write(proxied('POST', '/v1/first', lengthOf('1')).text);
+    await eventually(() => expect(waiting).toHaveLength(1));
+    expect(await readOf(client, served, proxied('POST', '/v1/second', lengthOf(HUGE)).text)).toBeLessThan(
+      1_000_000,
+    );
+    waiting[0]!();
+    await eventually(() => expect(waiting).toHaveLength(2));
+    waiting[1]!();
+    await eventually(() => expect(statusesIn(client.text())).toEqual([200, 200]));
+    expect(upstream.requests[1]!.body).toHaveLength(HUGE.length);
+    client.socket.destroy();
+  });
+
+  it('are not read while it is not known whose they are, but for a little', async () => {
+    const { key } = await ownerWith(app, `${upstream.url}/v1`);
+    const lock = await connect(app.database);
+    await lock.query('BEGIN; LOCK TABLE proxy_keys');
+    upstream.answer = answerWith('{}');
+    const [client, served] = await connected();
+    const text = `${head('POST', '/v1/a')}Authorization: Bearer ${key}\r\n${lengthOf(HUGE)}`;
+    expect(await readOf(client, served, text)).toBeLessThan(1_000_000);
+    await lock.query('COMMIT');
+    await lock.end();
+    await eventually(() => expect(statusesIn(client.text())).toEqual([200]));
+    expect(upstream.requests[0]!.body).toHaveLength(HUGE.length);
+    client.socket.destroy();
+  });
+
   it('go on after a refusal when the body that nobody wanted has come', async () => {
     const client = await connectRaw(app, `${head('POST', '/v1/a')}Content-Length: 200000\r\n\r\n`);
     await eventually(() => expect(statusesIn(client.text())).toEqual([401]));
@@ -219,6 +287,41 @@ describe('an answer in large pieces', () => {
       client.socket.destroy();
     }
   });
+
+  it('stays as it is while its client does not read it, and others get theirs', async () => {
+    const size = 40_000;
+    upstream.answer = (request) => answerWith(request.body.toString().repeat(size))(request);
+    const ask = (letter: string) => proxied('POST', '/v1/large', lengthOf(letter));
+    const client = await connectRaw(app);
+    client.socket.pause();
+    const letters: string[] = [];
+    do {
+      const letter = String.fromCharCode(97 + (letters.length % 26));
+      letters.push(letter);
+      client.socket.write(ask(letter).text);
+    } while (letters.length < 1_000 && (await isAskedOf(letters.length))); // until there is no room for an answer
+    for (let i = 0; i < 20; i++) {
+      const other = await connectRaw(app, ask('#').text);
+      await eventually(() => expect(other.text().length).toBeGreaterThan(size));
+      other.socket.destroy();
+    }
+    client.socket.resume();
+    const answers = await eventually(() => {
+      const all = readAll(letters.map(ask), client.text());
+      expect(all.filter(({ isComplete }) => isComplete)).toHaveLength(letters.length);
+      return all;
+    });
+    const others = answers.filter(({ body }, i) => body !== letters[i]!.repeat(size));
+    expect(others).toEqual([]);
+    client.socket.destroy();
+  });
+
+  /** Whether so many requests come to the upstream. */
+  async function isAskedOf(count: number): Promise<boolean> {
+    const until = performance.now() + 1_000;
+    while (upstream.requests.length < count && performance.now() < until) await turn();
+    return upstream.requests.length === count;
+  }
 
   it('is reset where it breaks off, for a client whose version takes the end of a connection for its own', async () => {
     upstream.answer = ({ socket }) => {
