@@ -130,6 +130,13 @@ describe('to the upstream', () => {
     }
   });
 
+  it('comes the length of what may have a body, also where it has none', async () => {
+    for (const [method, length] of [['POST', '0'], ['PUT', '0'], ['GET'], ['HEAD'], ['DELETE']] as const) {
+      await call(app, key, { method });
+      expect([method, lastRequest().headers['content-length']]).toEqual([method, length]);
+    }
+  });
+
   it('comes no TRACE, whose answer would show the key', async () => {
     const { status, text, headers } = await call(app, key, { method: 'TRACE' });
     expect([status, JSON.parse(text).error.code]).toEqual([405, 'method_not_allowed']);
@@ -262,17 +269,18 @@ describe('to the client', () => {
     await inParallel(40, async (client) => {
       for (let i = 0; i < 10; i++) {
         const body = `{"from":"${client}-${i}"}`;
-        if (client % 4 === 0) await leaveWithin(body);
-        else if ((await call(app, key, { body })).text !== largeOf(body)) mixedUp.push(body);
+        const headers = { connection: i % 2 === 0 ? 'keep-alive' : 'close' };
+        if (client % 4 === 0) await leaveWithin(body, headers);
+        else if ((await call(app, key, { body, headers })).text !== largeOf(body)) mixedUp.push(body);
       }
     });
     expect(mixedUp).toEqual([]);
   });
 
   /** Once the first bytes of the answer are here. */
-  async function leaveWithin(body: string): Promise<void> {
+  async function leaveWithin(body: string, headers: Record<string, string>): Promise<void> {
     const leaving = new AbortController();
-    const response = await open(app, key, { body, signal: leaving.signal });
+    const response = await open(app, key, { body, headers, signal: leaving.signal });
     await once(response, 'data');
     response.on('error', () => undefined);
     leaving.abort();

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
+import { connect, lockedOut } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { call, open, ownerWith } from '../support/proxy-client.js';
 import {
@@ -19,6 +20,8 @@ import { recordOf } from '../support/recorded.js';
 /** Upstream, service and client are one process here, which may be held up by others for longer than one thinks. */
 const IDLE_MS = 600;
 const LEAVE_LIMIT_MS = 100;
+/** What clients say of their connection: requests of those that keep it are read by us, others by Node. */
+const CONNECTIONS = ['keep-alive', 'close'] as const;
 /** What is offered to a client that does not read, ... */
 const OFFERED_BYTES = 60_000_000;
 /** ... and what may be taken of it: what the kernel's buffers of two connections hold, and little beside. */
@@ -127,32 +130,56 @@ function stalled(progress: { bytes: number; at: number }): Promise<number> {
 
 const LARGE_EVENT = Buffer.from(contentOf('x'.repeat(60_000)));
 
-describe.each<[string, string, Buffer, string]>([
-  ['a stream', STREAM_HEAD + chunk(contentOf('a')).toString(), chunk(LARGE_EVENT), LAST_CHUNK],
-  ['a stream that begins with a large event', STREAM_HEAD, chunk(LARGE_EVENT), LAST_CHUNK],
+describe.each<[string, string, Buffer]>([
+  ['a stream', STREAM_HEAD + chunk(contentOf('a')).toString(), chunk(LARGE_EVENT)],
+  ['a stream that begins with a large event', STREAM_HEAD, chunk(LARGE_EVENT)],
   [
     'another answer',
     'HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
     chunk(Buffer.alloc(65_536, 'x')),
-    LAST_CHUNK,
   ],
-])('a client that does not read %s', (_what, head, piece, end) => {
-  it('holds the upstream up, is not cut, and gets all of it in the end', async () => {
-    const asked = answeredByHand();
-    const opening = open(app, key, { body: '{"stream":true}' });
-    const socket = await asked;
-    socket.write(head);
-    const progress = flood(socket, piece, end);
-    const response = await opening;
-    expect(await stalled(progress)).toBeLessThan(TAKEN_LIMIT_BYTES);
-    let bytes = 0;
-    response.on('data', (data: Buffer) => (bytes += data.length));
-    await once(response, 'end');
-    expect(response.complete).toBe(true);
-    expect(progress.bytes).toBeGreaterThanOrEqual(OFFERED_BYTES);
-    const framing = `${(piece.length - 8).toString(16)}\r\n\r\n`.length;
-    expect(bytes).toBeGreaterThanOrEqual(Math.ceil(OFFERED_BYTES / piece.length) * (piece.length - framing));
+])('a client that does not read %s', (_what, head, piece) => {
+  it.each(CONNECTIONS)(
+    'holds the upstream up, is not cut, and gets all in the end (%s)',
+    async (connection) => {
+      const asked = answeredByHand();
+      const opening = open(app, key, { body: '{"stream":true}', headers: { connection } });
+      const socket = await asked;
+      socket.write(head);
+      const progress = flood(socket, piece, LAST_CHUNK);
+      const response = await opening;
+      expect(await stalled(progress)).toBeLessThan(TAKEN_LIMIT_BYTES);
+      let bytes = 0;
+      response.on('data', (data: Buffer) => (bytes += data.length));
+      await once(response, 'end');
+      expect(response.complete).toBe(true);
+      expect(progress.bytes).toBeGreaterThanOrEqual(OFFERED_BYTES);
+      const framing = `${(piece.length - 8).toString(16)}\r\n\r\n`.length;
+      expect(bytes).toBeGreaterThanOrEqual(
+        Math.ceil(OFFERED_BYTES / piece.length) * (piece.length - framing),
+      );
+    },
+  );
+});
+
+it('an upstream that has failed is heard as far as needed while another is asked, and then no more', async () => {
+  let progress = { bytes: 0, at: 0 };
+  const failed = await startRawUpstream(({ socket }) => {
+    socket.write('HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n');
+    progress = flood(socket, chunk(LARGE_EVENT), LAST_CHUNK);
   });
+  const { key: secret } = await ownerWith(app, failed.url, upstream.url);
+  const asked = answeredByHand();
+  const opening = open(app, secret, { body: '{"stream":true}' });
+  const socket = await asked;
+  expect(await stalled(progress)).toBeLessThan(TAKEN_LIMIT_BYTES);
+  expect(failed.sockets.size).toBe(1);
+  socket.write(STREAM_HEAD + chunk(contentOf('Hi')).toString());
+  const response = await opening;
+  await eventually(() => expect(failed.sockets.size).toBe(0));
+  socket.write(LAST_CHUNK);
+  expect(await textOf(response)).toEqual({ text: contentOf('Hi'), complete: true });
+  await failed.close();
 });
 
 describe('a client that leaves cancels the upstream’s work', () => {
@@ -164,10 +191,15 @@ describe('a client that leaves cancels the upstream’s work', () => {
     return performance.now() - leftAt;
   }
 
-  async function leave(write: (socket: Socket) => void, waitsForData: boolean): Promise<number> {
+  async function leave(
+    connection: string,
+    write: (socket: Socket) => void,
+    waitsForData: boolean,
+  ): Promise<number> {
     const asked = answeredByHand();
     const leaving = new AbortController();
-    const opening = open(app, key, { body: '{"stream":true}', signal: leaving.signal });
+    const headers = { connection };
+    const opening = open(app, key, { body: '{"stream":true}', headers, signal: leaving.signal });
     opening.catch(() => undefined);
     const socket = await asked;
     write(socket);
@@ -181,7 +213,7 @@ describe('a client that leaves cancels the upstream’s work', () => {
     return msUntilClosed(socket, leaving);
   }
 
-  it.each<[string, (socket: Socket) => void, boolean]>([
+  const moments: [string, (socket: Socket) => void, boolean][] = [
     ['before the answer', () => undefined, false],
     ['before the first event', (socket) => socket.write(STREAM_HEAD), false],
     ['between two events', (socket) => socket.write(STREAM_HEAD + chunk(contentOf('a')).toString()), true],
@@ -190,9 +222,14 @@ describe('a client that leaves cancels the upstream’s work', () => {
       (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'),
       true,
     ],
-  ])('at once, %s', async (_when, write, waitsForData) => {
+  ];
+  const leavings = moments.flatMap(([when, ...rest]) =>
+    CONNECTIONS.map((connection) => [when, connection, ...rest] as const),
+  );
+
+  it.each(leavings)('at once, %s (%s)', async (_when, connection, write, waitsForData) => {
     const times = [];
-    for (let i = 0; i < 3; i++) times.push(await leave(write, waitsForData));
+    for (let i = 0; i < 3; i++) times.push(await leave(connection, write, waitsForData));
     expect(Math.min(...times)).toBeLessThan(LEAVE_LIMIT_MS); // the machine may have been busy once
   });
 
@@ -206,6 +243,24 @@ describe('a client that leaves cancels the upstream’s work', () => {
     (await opening).on('error', () => undefined);
     await stalled(progress);
     expect(await msUntilClosed(socket, leaving)).toBeLessThan(10 * LEAVE_LIMIT_MS);
+  });
+
+  it('that is not asked where its pool is not known before', async () => {
+    const { owner, key: secret } = await ownerWith(app, upstream.url);
+    const lock = await connect(app.database);
+    await lock.query('BEGIN; LOCK TABLE upstreams');
+    const leaving = new AbortController();
+    const headers = { 'x-request-id': 'left-before-the-pool' };
+    const opening = open(app, secret, { body: '{}', headers, signal: leaving.signal });
+    opening.catch(() => undefined);
+    await lockedOut(app.database, 1);
+    leaving.abort();
+    expect(await recordOf(owner, headers['x-request-id'])).toMatchObject({ status: 499, attempts: [] });
+    await lock.query('COMMIT');
+    await lock.end();
+    upstream.answer = answerWith('{}');
+    await call(app, secret, { body: '{}' });
+    expect(upstream.requests).toHaveLength(1);
   });
 
   it('and no other upstream is asked', async () => {
@@ -259,15 +314,18 @@ describe('a stream that the upstream cuts ends with an error event and not clean
     ],
   ];
   const cuts = dialects.flatMap(([dialect, ...rest]) =>
-    ends.map(([what, end]) => [dialect, what, end, ...rest] as const),
+    ends.flatMap(([what, end]) =>
+      CONNECTIONS.map((connection) => [dialect, what, connection, end, ...rest] as const),
+    ),
   );
 
-  it.each(cuts)('%s, %s', async (_dialect, _what, end, path, event, start, error) => {
+  it.each(cuts)('%s, %s (%s)', async (_dialect, _what, connection, end, path, event, start, error) => {
     upstream.answer = ({ socket }) => {
       socket.write(STREAM_HEAD);
       socket.write(chunk(event), () => end(socket));
     };
-    const { text, complete } = await call(app, key, { path, body: '{"stream":true}' });
+    const headers = { connection };
+    const { text, complete } = await call(app, key, { path, body: '{"stream":true}', headers });
     expect([text.startsWith(event), complete]).toEqual([true, false]);
     const last = text.slice(event.length);
     expect([last.startsWith(start), last.endsWith('\n\n')]).toEqual([true, true]);

@@ -13,6 +13,8 @@ const HEADERS_TIMEOUT_MS = 400;
 const BODY_TIMEOUT_MS = 1_000;
 const KEEP_ALIVE_TIMEOUT_MS = 1_500;
 const BODY_LIMIT_BYTES = 10_000;
+/** What clients say of their connection: requests of those that keep it are read by us, others by Node. */
+const CONNECTIONS = ['keep-alive', 'close'];
 
 let app: TestApp;
 let upstream: RawUpstream;
@@ -164,9 +166,15 @@ describe('bodies', () => {
     const client = await connectRaw(app, refused);
     await once(client.socket, 'data');
     client.socket.write(body);
-    client.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-    expect(statusesIn(await client.closed)).toEqual([413, 200]);
-    await recorded(1);
+    upstream.answer = () => undefined;
+    client.socket.write(`${toProxy}Content-Length: 2\r\n\r\n{}`);
+    // Longer than the rest of a body is waited for.
+    for (let i = 0; i < 4; i++) await (await connectRaw(app)).closed;
+    answerWith('{}')(upstream.requests[0]!);
+    await eventually(() => expect(statusesIn(client.text())).toEqual([413, 200]));
+    client.socket.write('nonsense\r\n\r\n');
+    expect(statusesIn(await client.closed)).toEqual([413, 200, 400]);
+    await recorded(2);
   });
 
   it('with chunks of nothing but extensions are 413', async () => {
@@ -207,36 +215,42 @@ describe('connections', () => {
     expect(await recorded(1)).toEqual([{ outcome: 'client_gone', status: 499 }]);
   });
 
-  it('are not closed while an answer takes longer than its request may', async () => {
-    upstream.answer = ({ socket }) => {
-      socket.write(STREAM_HEAD);
-      socket.write(chunk('data: {}\n\n'));
-    };
-    const reply = call(app, key, { body: '{"stream":true}' });
-    // Whoever sends nothing meanwhile is looked at, and cut off, in the same moments.
-    for (let i = 0; i < 4; i++) await (await connectRaw(app)).closed;
-    upstream.requests[0]!.socket.write(LAST_CHUNK);
-    expect(await reply).toMatchObject({ status: 200, complete: true, text: 'data: {}\n\n' });
-    expect(await recorded(1)).toEqual([{ outcome: 'ok', status: 200 }]);
-  });
+  it.each(CONNECTIONS)(
+    'are not closed while an answer takes longer than its request (%s)',
+    async (connection) => {
+      upstream.answer = ({ socket }) => {
+        socket.write(STREAM_HEAD);
+        socket.write(chunk('data: {}\n\n'));
+      };
+      const reply = call(app, key, { body: '{"stream":true}', headers: { connection } });
+      // Whoever sends nothing meanwhile is looked at, and cut off, in the same moments.
+      for (let i = 0; i < 4; i++) await (await connectRaw(app)).closed;
+      upstream.requests[0]!.socket.write(LAST_CHUNK);
+      expect(await reply).toMatchObject({ status: 200, complete: true, text: 'data: {}\n\n' });
+      expect(await recorded(1)).toEqual([{ outcome: 'ok', status: 200 }]);
+    },
+  );
 });
 
 describe('a client that takes nothing of its answer', () => {
-  it('is cut off with its request at the upstream, and on record as gone', async () => {
-    upstream.answer = ({ socket }) => {
-      socket.write(STREAM_HEAD);
-      const more = () => {
-        while (!socket.destroyed && socket.write(chunk(`data: ${'x'.repeat(60_000)}\n\n`)));
+  it.each(CONNECTIONS)(
+    'is cut off with its request at the upstream, and on record (%s)',
+    async (connection) => {
+      upstream.answer = ({ socket }) => {
+        socket.write(STREAM_HEAD);
+        const more = () => {
+          while (!socket.destroyed && socket.write(chunk(`data: ${'x'.repeat(60_000)}\n\n`)));
+        };
+        socket.on('drain', more);
+        more();
       };
-      socket.on('drain', more);
-      more();
-    };
-    const response = await open(app, key, { body: '{"stream":true}' });
-    response.pause();
-    expect(await recorded(1)).toEqual([{ outcome: 'client_gone', status: 499 }]);
-    await eventually(() => expect(upstream.sockets.size).toBe(0));
-    response.destroy();
-  });
+      const response = await open(app, key, { body: '{"stream":true}', headers: { connection } });
+      response.pause();
+      expect(await recorded(1)).toEqual([{ outcome: 'client_gone', status: 499 }]);
+      await eventually(() => expect(upstream.sockets.size).toBe(0));
+      response.destroy();
+    },
+  );
 
   it('does not keep its connection when the answer is ours', async () => {
     const { body: project } = await owner.admin.post('/me/projects').send({ name: 'Large' }).expect(201);
