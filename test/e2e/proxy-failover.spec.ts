@@ -104,6 +104,14 @@ describe('the next upstream is tried on', () => {
       ),
     ],
     [
+      'a failed provider behind a byte order mark',
+      answerWithEvents('\ufeffdata: {"error":{"type":"server_error"}}\n\n'),
+    ],
+    [
+      'a failed provider with carriage returns',
+      answerWithEvents('data: {"error":{"type":"server_error"}}\r\rdata: x\r\n'),
+    ],
+    [
       'a status of 502 in the first event',
       answerWithEvents('data: {"error":{"code":502,"message":"no"}}\n\n'),
     ],
@@ -274,11 +282,23 @@ describe('when all upstreams fail', () => {
     expect(await ask()).toMatchObject({ status: 500, text: 'x', complete: false });
   });
 
-  it('a stream that says so is passed on', async () => {
+  it('a stream that says so is passed on, also one that breaks off', async () => {
     const event = 'data: {"error":{"type":"server_error"}}\n\n';
     bad.answer = answerWithEvents(event);
     await good.close();
     expect(await ask()).toMatchObject({ status: 200, text: event });
+    bad.answer = answerRaw(STREAM_HEAD + chunk(event).toString() + 'what?\r\n');
+    const { status, text } = await ask();
+    expect([status, text.startsWith(event)]).toEqual([200, true]);
+  });
+
+  it('an answer of which all is here counts when another breaks off before anything went out', async () => {
+    good.answer = answerRaw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
+    bad.answer = answerWith('{"from":"bad"}', { status: 500 });
+    expect(await ask()).toMatchObject({ status: 500, text: '{"from":"bad"}', complete: true });
+    bad.answer = answerWith('x'.repeat(5_000_000), { status: 500 });
+    const reply = await ask();
+    expect([reply.status, codeOf(reply), reply.complete]).toEqual([502, 'upstream_unreachable', true]);
   });
 
   it('no answer at all is 502, or 504 after waiting', async () => {
@@ -298,6 +318,16 @@ describe('when all upstreams fail', () => {
     expect([reply.status, codeOf(reply), reply.headers.location]).toEqual([502, 'upstream_error', undefined]);
     expect(elsewhere.requests).toEqual([]);
     await elsewhere.close();
+  });
+
+  it('a redirect is not heard to its end', async () => {
+    bad.answer = ({ socket }) => {
+      socket.write('HTTP/1.1 302 Found\r\nLocation: /\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const dripping = setInterval(() => socket.write(chunk('x')), IDLE_MS / 10);
+      socket.on('close', () => clearInterval(dripping));
+    };
+    expect((await ask(await keyFor(bad.url))).status).toBe(502);
+    await eventually(() => expect(bad.sockets.size).toBe(0));
   });
 });
 

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -5,7 +6,7 @@ import { inParallel } from '../support/parallel.js';
 import { call, open, ownerWith } from '../support/proxy-client.js';
 import type { PoolEntry } from '../support/proxy-client.js';
 import { answerWith, startRawUpstream } from '../support/raw-upstream.js';
-import type { Answer, RawUpstream } from '../support/raw-upstream.js';
+import type { Answer, RawRequest, RawUpstream } from '../support/raw-upstream.js';
 import { recordOf } from '../support/recorded.js';
 
 const PATIENCE_MS = 3_000;
@@ -111,6 +112,7 @@ const DEAD: [string, Answer][] = [
   ['redirects', answerWith('', { status: 302, headers: 'Location: /\r\n' })],
   ['is not JSON', answerWith('<html>')],
   ['is no list', answerWith('{"data":{}}')],
+  ['is larger than 4 MiB', answerWith(JSON.stringify({ data: [{ id: 'x'.repeat(4_194_304) }] }))],
   ['is not HTTP', ({ socket }) => socket.write('what?\r\n\r\n')],
   ['breaks off', ({ socket }) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"data":[')],
   ['has no end', ({ socket }) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${' '.repeat(5_000_000)}`)],
@@ -220,8 +222,25 @@ it('are asked of no upstream any more once the client has left', async () => {
   open(app, key, { path: '/v1/models', signal: leaving.signal }).catch(() => undefined);
   await eventually(() => expect(upstreams[0]!.requests).toHaveLength(1));
   const closed = new Promise((resolve) => upstreams[0]!.requests[0]!.socket.on('close', resolve));
+  const leftAt = performance.now();
   leaving.abort();
   await closed;
+  expect(performance.now() - leftAt).toBeLessThan(PATIENCE_MS / 2);
+});
+
+it('are asked of 50 upstreams at a time', async () => {
+  const asked: RawRequest[] = [];
+  const upstream = await startRawUpstream((request) => asked.push(request));
+  upstreams.push(upstream);
+  const { key } = await ownerWith(app, ...Array.from({ length: 60 }, () => upstream.url));
+  const asking = modelsOf(key);
+  await eventually(() => expect(asked).toHaveLength(50));
+  for (let i = 0; i < 50; i++) await turn();
+  expect(asked).toHaveLength(50);
+  upstream.answer = list(gpt('a'));
+  for (const request of asked) upstream.answer(request);
+  expect((await asking).status).toBe(200);
+  expect(upstream.requests).toHaveLength(60);
 });
 
 it('of a single name, and other methods, go to the first upstream alone', async () => {

@@ -117,6 +117,11 @@ describe('the outcome', () => {
     expect(astray).toMatchObject({ provider: null, upstream_name: null, model: 'm', ttft_ms: null });
   });
 
+  it('has of a path no more than 1,024 characters', async () => {
+    const path = `/v1/${'x'.repeat(5_000)}`;
+    expect((await recorded(answerWith('{}'), { path })).path).toBe(path.slice(0, 1_024));
+  });
+
   it.each<[string, Answer, number, object]>([
     ['an answer of 500', answerWith('{}', { status: 500 }), 500, { status: 500, error: 'status' }],
     ['a reset', ({ socket }) => socket.resetAndDestroy(), 502, { status: null, error: 'reset' }],
@@ -137,10 +142,14 @@ describe('the outcome', () => {
   });
 
   it.each([
-    ['http://127.0.0.1:1', 'connect'],
-    ['http://nowhere.invalid', 'dns'],
-  ])('of %s is upstream_error by %s', async (url, error) => {
-    const person = await ownerWith(app, url);
+    ['an address where nobody listens', 'connect', () => 'http://127.0.0.1:1'],
+    ['a name of nobody', 'dns', () => 'http://nowhere.invalid'],
+    ['an address that no upstream may have', 'refused', () => 'http://169.254.169.254'],
+    ['who does not speak TLS', 'tls', () => app.url.replace('http:', 'https:')],
+  ])('of %s is upstream_error by %s', async (_what, error, urlOf) => {
+    const person = await ownerWith(app, upstream.url);
+    const url = urlOf();
+    await app.database.query('UPDATE upstreams SET base_url = $1 WHERE id = $2', [url, person.ids[0]]);
     const { record } = await callRecorded(app, person.owner, person.key, { body: '{}' });
     expect(record).toMatchObject({ status: 502, outcome: 'upstream_error' });
     expect(record.attempts).toMatchObject([{ status: null, error }]);
@@ -518,6 +527,7 @@ describe('the tokens of an answer', () => {
   it.each([
     ['GET', '/v1/responses/resp_1'],
     ['GET', '/v1/batches/batch_1'],
+    ['GET', '/v1/conversations/conv_1'],
     ['POST', '/v1/chat/completions/chatcmpl-1'],
     ['POST', '/v1/responses/resp_1/cancel'],
     ['POST', '/v1/batches/batch_1/cancel'],
