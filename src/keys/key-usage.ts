@@ -11,10 +11,7 @@ const RESOLUTION_MS = 60_000;
 const FLUSH_INTERVAL_MS = 5_000;
 const TRACKED_KEYS = 100_000;
 
-/**
- * What another replica has written within the resolution stays. Locked in one order by everybody who takes several:
- * nobody waits for somebody who waits for them.
- */
+/** What another replica has written within the resolution stays, and nobody is waited for who holds a key. */
 const WRITE = `
   UPDATE proxy_keys k SET last_used_at = due.at
   FROM (
@@ -23,8 +20,9 @@ const WRITE = `
       JOIN (SELECT id, to_timestamp(ms / 1000) AS at FROM unnest($1::bigint[], $2::double precision[]) AS n (id, ms))
         AS used USING (id)
     WHERE last_used_at IS NULL OR last_used_at <= used.at - $3 * interval '1 millisecond'
-    ORDER BY id FOR NO KEY UPDATE OF proxy_keys) AS due
-  WHERE k.id = due.id`;
+    FOR NO KEY UPDATE OF proxy_keys SKIP LOCKED) AS due
+  WHERE k.id = due.id
+  RETURNING k.id`;
 
 /** Notes when keys are used, and writes it down off the request's path. */
 @Injectable()
@@ -48,7 +46,10 @@ export class KeyUsage implements OnApplicationShutdown {
     const batch = this.unwritten;
     this.unwritten = new Map();
     try {
-      await this.keys.query(WRITE, [[...batch.keys()], [...batch.values()], RESOLUTION_MS]);
+      const values = [[...batch.keys()], [...batch.values()], RESOLUTION_MS];
+      const [rows] = await this.keys.query<[{ id: number }[], number]>(WRITE, values);
+      const written = new Set(rows.map(({ id }) => id));
+      for (const id of batch.keys()) if (!written.has(id)) this.notedAt.delete(id); // due before a minute is over
     } catch (error) {
       this.logger.warn({ reason: (error as Error).message }, 'the use of keys could not be written');
       for (const [id, at] of batch) this.unwritten.set(id, Math.max(at, this.unwritten.get(id) ?? 0));

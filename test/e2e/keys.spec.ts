@@ -3,6 +3,7 @@ import { isKeySecret } from '../../src/keys/key-format.js';
 import { KeyUsage } from '../../src/keys/key-usage.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
+import { connect } from '../support/database.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -33,11 +34,30 @@ it('the time of last use is written once a minute, by however many replicas', as
   try {
     expect(await lastUse(app, 0)).toBe(0);
     expect(await lastUse(replica, 59_999)).toBe(0);
-    expect(await lastUse(app, 60_000)).toBe(60_000);
+    expect(await lastUse(replica, 60_000)).toBe(60_000);
+    expect(await lastUse(app, 119_999)).toBe(60_000);
+    expect(await lastUse(app, 120_000)).toBe(120_000);
   } finally {
     clock.mockRestore();
     await replica.close();
   }
+});
+
+it('the time of last use of a key that somebody holds is written later, and keeps nobody waiting', async () => {
+  const { admin } = await personalOwner(app);
+  const { body: key } = await admin.post('/me/keys').expect(201);
+  const holder = await connect(app.database);
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM proxy_keys WHERE id = $1 FOR UPDATE', [key.id]);
+  const used = async () => {
+    const usage = app.app.get(KeyUsage);
+    usage.note(key.id);
+    await usage.flush();
+    return (await admin.get('/me/keys').expect(200)).body.keys[0].last_used_at as string | null;
+  };
+  expect(await used()).toBeNull();
+  await holder.end();
+  expect(await used()).not.toBeNull();
 });
 
 describe('minting', () => {
