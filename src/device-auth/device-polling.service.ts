@@ -20,13 +20,16 @@ import type { DeviceKeyResponse } from './dto/device-code.response.js';
 
 const KEY_NAME = 'Device key';
 
-/** An accepted poll of a session that waits for its decision; the only one that the pace is measured from, if it counts. */
+/**
+ * An accepted poll of a session that waits for its decision; the only one that the pace is measured from. One that may
+ * be repeated at once is written down as so much earlier that the repetition is on time, and so must be the next.
+ */
 const ACCEPT_POLL = `
   UPDATE device_sessions
-  SET last_polled_at = CASE WHEN $2 THEN date_trunc('milliseconds', clock_timestamp()) ELSE last_polled_at END
+  SET last_polled_at = date_trunc('milliseconds', clock_timestamp() - make_interval(secs => $2))
   WHERE device_code_sha256 = $1 AND state = 'pending' AND expires_at > clock_timestamp()
     AND (last_polled_at IS NULL
-      OR last_polled_at <= clock_timestamp() - make_interval(secs => ${POLL_TOLERATED_SECONDS}))
+      OR last_polled_at <= clock_timestamp() - make_interval(secs => ${POLL_TOLERATED_SECONDS} + $2))
   RETURNING id`;
 
 const STATE = `
@@ -51,8 +54,8 @@ interface ApprovedSession {
 interface Poll {
   /** Whether the device has closed its connection, and will not get the answer. */
   readonly isGone: () => boolean;
-  /** Whether the pace is measured from it; not when the client may repeat it at once. */
-  readonly counts?: boolean;
+  /** Whether the client may send it once more at once: then that is no faster than it should be. */
+  readonly mayBeRepeated?: boolean;
 }
 
 /** The device's side: it asks until there is an answer, which it gets once. */
@@ -70,9 +73,10 @@ export class DevicePollingService {
    * @throws UnknownDeviceCode @throws AccessDenied @throws ExpiredToken @throws AuthorizationPending
    * @throws SlowDown @throws DeviceGone
    */
-  async poll(deviceCode: string, { isGone, counts = true }: Poll): Promise<DeviceKeyResponse> {
+  async poll(deviceCode: string, { isGone, mayBeRepeated = false }: Poll): Promise<DeviceKeyResponse> {
     const hash = this.codes.hashOf(deviceCode);
-    const [accepted] = await this.sessions.query<[unknown[], number]>(ACCEPT_POLL, [hash, counts]);
+    const leadSeconds = mayBeRepeated ? POLL_TOLERATED_SECONDS : 0;
+    const [accepted] = await this.sessions.query<[unknown[], number]>(ACCEPT_POLL, [hash, leadSeconds]);
     if (accepted.length === 1) throw new AuthorizationPending();
     let state = await this.stateOf(hash);
     if (state === 'approved') {

@@ -92,7 +92,7 @@ export class OAuthController {
     if (deviceCode === null) throw new InvalidRequest('device_code is missing');
     const { api_key } = await this.polling.poll(deviceCode, {
       isGone: () => request.socket.destroyed,
-      counts: !isBasic(request),
+      mayBeRepeated: isBasic(request),
     });
     return { access_token: api_key, token_type: 'Bearer' };
   }
@@ -115,8 +115,8 @@ export class OAuthController {
 
 /**
  * Clients need no credentials, and those that they send in this header are not looked at. But Go's x/oauth2 finds out
- * how to send them by trying: each poll with the header and, after any error, at once again without. If the first one
- * counted, the second would always be too early, and the pause before the next 5 s longer each time. Those
+ * how to send them by trying: each poll with the header and, after any error, at once again without. The answer to that
+ * is what counts for it: were it always too early, the pause before the next would be 5 s longer each time. Those
  * that always send the header, as requests-oauthlib does, are answered like all others.
  */
 function isBasic({ headers }: Request): boolean {
