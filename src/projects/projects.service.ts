@@ -76,6 +76,7 @@ export class ProjectsService implements OnModuleInit {
   /** Members that are undefined stay as they are. @throws NotFound @throws NameTaken @throws DescriptionsTooLong */
   update(scope: OwnerScope, id: number, { name, description }: UpdateProjectDto): Promise<ProjectResponse> {
     return this.transactions.run(async (transaction) => {
+      const bytesBefore = description ? await descriptionBytes(scope, transaction) : 0;
       const result = await transaction
         .createQueryBuilder()
         .update(Project)
@@ -86,7 +87,7 @@ export class ProjectsService implements OnModuleInit {
         .catch(refuse);
       const [project] = result.raw as ProjectResponse[];
       if (!project) throw new NotFound();
-      if (description) await assertBounded(scope, transaction);
+      if (description) await assertBounded(scope, transaction, bytesBefore);
       return project;
     });
   }
@@ -116,13 +117,21 @@ export class ProjectsService implements OnModuleInit {
   }
 }
 
-/** Those who write at the same time do not see each other: together they may come to a little more. */
-async function assertBounded({ organizationId }: OwnerScope, transaction: EntityManager): Promise<void> {
+/**
+ * Those who write at the same time do not see each other: together they may come to a little more.
+ * @throws DescriptionsTooLong unless they have become shorter
+ */
+async function assertBounded(scope: OwnerScope, transaction: EntityManager, bytesBefore = 0): Promise<void> {
+  const bytes = await descriptionBytes(scope, transaction);
+  if (bytes > Math.max(DESCRIPTIONS_BYTES, bytesBefore)) throw new DescriptionsTooLong();
+}
+
+async function descriptionBytes({ organizationId }: OwnerScope, transaction: EntityManager): Promise<number> {
   const [descriptions] = await transaction.query<{ bytes: number }[]>(
-    'SELECT sum(octet_length(description)) AS bytes FROM projects WHERE organization_id = $1',
+    'SELECT coalesce(sum(octet_length(description)), 0) AS bytes FROM projects WHERE organization_id = $1',
     [organizationId],
   );
-  if (descriptions!.bytes > DESCRIPTIONS_BYTES) throw new DescriptionsTooLong();
+  return descriptions!.bytes;
 }
 
 function refuse(error: unknown): never {

@@ -63,6 +63,14 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     expect(projects.map(({ name }: { name: string }) => name)).toEqual(['short', ...'12345678', 'another']);
   });
 
+  it('lets descriptions that are too long already become shorter', async () => {
+    const { id } = await createProject();
+    await app.database.query(`UPDATE projects SET description = repeat('x', 9000000) WHERE id = $1`, [id]);
+    const describe = (description: string) => owner.admin.put(`${url}/${id}`).send({ description });
+    await describe('x'.repeat(1_000_000)).expect(200);
+    await describe('').expect(200);
+  });
+
   it('lists in order of creation, with an entity tag that saves the body', async () => {
     for (const name of ['c', 'a', 'b']) await createProject({ name });
     const { body, headers } = await owner.admin.get(url).expect(200);
