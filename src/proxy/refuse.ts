@@ -15,7 +15,7 @@ const FINAL: readonly ProxyErrorCode[] = ['missing_proxy_key', 'invalid_proxy_ke
 const DEMANDED: Readonly<Record<number, readonly string[]>> = {
   401: ['www-authenticate', 'Bearer'],
   405: ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
-  426: ['upgrade', 'HTTP/1.1', 'connection', 'upgrade'],
+  426: ['upgrade', 'HTTP/1.1'],
 };
 
 /** @param retryAfterSeconds when another attempt may go better; 0: there is no telling */

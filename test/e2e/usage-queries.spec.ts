@@ -3,7 +3,7 @@ import type { Agent, TestApp } from '../support/app.js';
 import { connect, lockedOut } from '../support/database.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
-import { inParallel, tally } from '../support/parallel.js';
+import { inParallel } from '../support/parallel.js';
 import { recordAll, usageRecord } from '../support/usage.js';
 
 const UNTYPED = { error: { message: expect.any(String) } };
