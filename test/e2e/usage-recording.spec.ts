@@ -245,6 +245,17 @@ describe('a journal that cannot be written', () => {
     }, 15_000);
   }, 30_000);
 
+  it('because the process was held up, and it may be another’s by now, is made anew', async () => {
+    await app.database.refuse();
+    await record(app, many(2));
+    const later = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 31_000);
+    await record(app, many(3));
+    later.mockRestore();
+    expect(await readdir(journal())).toHaveLength(2);
+    await app.database.admit();
+    await written(app.database, 5);
+  }, 30_000);
+
   it('and a database that is away: memory holds a part', async () => {
     await app.database.refuse();
     await writeFile(journal(), 'not a folder');
