@@ -193,6 +193,22 @@ it('what takes too long is refused, and disturbs nobody for longer', async () =>
   await other.end();
 }, 30_000);
 
+it('more groups than an answer has are refused', async () => {
+  const at = '2026-01-01T10:00:30.000Z';
+  const one = usageRecord({ at, user_id: 'many-models' });
+  await recordAll(app, [one]);
+  await app.database.query(
+    `INSERT INTO usage_records SELECT (jsonb_populate_record(r, jsonb_build_object(
+       'id', gen_random_uuid(), 'model', 'model ' || i))).*
+     FROM usage_records AS r, generate_series(1, 50000) AS i WHERE r.id = $1`,
+    [one.id],
+  );
+  const agent = await app.as('many-models');
+  const query = { from: at, to: '2026-01-01T10:01:00Z', group_by: 'model' };
+  const { body } = await agent.get('/me/usage').query(query).expect(400);
+  expect(body.error.message).toMatch(/more than 50000 groups/);
+}, 30_000);
+
 it('questions take turns, those of one asker and those of all, and leave connections to others', async () => {
   const other = await connect(app.database);
   await other.query('BEGIN; LOCK TABLE usage_rollups, usage_records IN ACCESS EXCLUSIVE MODE');
