@@ -59,6 +59,7 @@ describe('the credential', () => {
     });
     expect(headers['request-id']).toBe(headers['x-request-id']);
     expect([headers['www-authenticate'], headers['x-should-retry']]).toEqual(['Bearer', 'false']);
+    expect(headers['cache-control']).toBe('no-store');
     expect(upstream.requests).toEqual([]);
   });
 
