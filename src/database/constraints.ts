@@ -4,7 +4,6 @@ const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const INTEGRITY_VIOLATION_CLASS = '23';
 const LOCK_NOT_AVAILABLE = '55P03';
-const DEADLOCK_DETECTED = '40P01';
 
 type ConstraintError = Error & { constraint?: string };
 
@@ -26,11 +25,6 @@ export function isRefused(error: unknown): boolean {
 /** Whether a row is locked by somebody else, and the statement was not to wait for that (any longer). */
 export function lockNotAvailable(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
-}
-
-/** Whether transactions waited for each other and PostgreSQL took back this one. */
-export function deadlocked(error: unknown): boolean {
-  return codeOf(error) === DEADLOCK_DETECTED;
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,16 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
-import { lockNotAvailable } from './constraints.js';
+import { yielding } from './yielding.js';
 
-/** Shorter than PostgreSQL takes to look for a deadlock: who waits so has let go before it is one. */
-const LOCK_WAIT_MS = { atFirst: 50, later: 500 };
-const YIELD_MS = 200;
-/** Twice the time after which a call to object storage has failed. */
-const YIELDING_FOR_MS = 10_000;
+/** Four times the time after which a call to object storage has failed. */
+const YIELDING_FOR_MS = 20_000;
 
 type Listener<E> = (event: E, transaction: EntityManager) => Promise<void>;
 
@@ -27,26 +23,12 @@ export class Transactions {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /**
-   * Runs `work` in a transaction and then, once it is committed, what was left for {@link afterCommit}.
-   *
-   * It may meet rows that others hold for long: while they wait for object storage, or delete a million documents. To
-   * wait with locks and a connection of one's own would make others wait with theirs, until there are none left: so
-   * all is let go again and again, and `work` begins anew. That goes on for twice the time in which those who wait for
-   * object storage must have given up; longer waits then find a moment between them.
-   * @throws QueryFailedError `lock_not_available` when there was none
+   * Runs `work` in a transaction and then, once it is committed, what was left for {@link afterCommit}. Begins anew
+   * where a row is held by others, as {@link yielding} does.
+   * @throws QueryFailedError `lock_not_available` when they hold it for too long
    */
-  async run<T>(work: (transaction: EntityManager) => Promise<T>): Promise<T> {
-    const beganAt = performance.now();
-    for (;;) {
-      const elapsedMs = performance.now() - beganAt;
-      const waitMs = elapsedMs < YIELDING_FOR_MS ? LOCK_WAIT_MS.atFirst : LOCK_WAIT_MS.later;
-      try {
-        return await this.attempt(work, waitMs);
-      } catch (error) {
-        if (elapsedMs > 2 * YIELDING_FOR_MS || !lockNotAvailable(error)) throw error;
-      }
-      await pause(YIELD_MS * (0.5 + Math.random()));
-    }
+  run<T>(work: (transaction: EntityManager) => Promise<T>): Promise<T> {
+    return yielding((lockTimeoutMs) => this.attempt(work, lockTimeoutMs), YIELDING_FOR_MS);
   }
 
   on<E extends object>(event: Type<E>, listener: Listener<E>): void {

@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { Gates } from '../common/gate.js';
+import { yielding } from '../database/yielding.js';
 import { STORAGE_TIMEOUT_MS } from '../storage/object-store.js';
 import { StorageGate } from '../storage/storage-gate.js';
 
@@ -38,16 +39,15 @@ export class DocumentLock {
   ): Promise<T> {
     const deadline = AbortSignal.timeout(STORAGE_TIMEOUT_MS);
     const patienceEndsAt = performance.now() + patienceMs;
-    const write = () => {
-      const patienceLeftMs = Math.max(1, patienceEndsAt - performance.now());
-      return this.gate.run(() => this.locked(documentId, deadline, work), patienceLeftMs);
-    };
-    return this.writers.run(documentId, write, patienceMs);
+    const patienceLeftMs = () => Math.max(1, patienceEndsAt - performance.now());
+    const write = (lockTimeoutMs: number) =>
+      this.gate.run(() => this.locked(documentId, { deadline, lockTimeoutMs }, work), patienceLeftMs());
+    return this.writers.run(documentId, () => yielding(write, patienceLeftMs()), patienceMs);
   }
 
   private async locked<T>(
     documentId: number,
-    deadline: AbortSignal,
+    { deadline, lockTimeoutMs }: { deadline: AbortSignal; lockTimeoutMs: number },
     work: (locked: LockedDocument) => Promise<T>,
   ): Promise<T> {
     const connection = this.dataSource.createQueryRunner();
@@ -65,9 +65,10 @@ export class DocumentLock {
     };
     try {
       await connection.query('SELECT pg_advisory_lock($1::bigint)', [documentId]);
+      await connection.query(`SET lock_timeout = ${lockTimeoutMs}`); // for rows: not all who hold them have this lock
       return await work({ manager, deadline, transaction });
     } finally {
-      await connection.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
+      await connection.query('SELECT pg_advisory_unlock_all(); RESET lock_timeout').catch(() => undefined);
       await connection.release();
     }
   }

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/domain-error.js';
 import { advancedUpdatedAt } from '../database/change.js';
-import { deadlocked, violatesUnique } from '../database/constraints.js';
+import { violatesUnique } from '../database/constraints.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { Document } from './document.entity.js';
 import { SlugTaken } from './documents.errors.js';
@@ -43,8 +43,6 @@ export async function changeRow(
     const advanced = { version: () => 'version + 1', updatedAt: advancedUpdatedAt };
     await manager.update(Document, { id }, { ...change, ...advanced });
   } catch (error) {
-    // Two documents that want each other's slug wait for one another: neither can have it.
-    if (change.slug !== undefined && deadlocked(error)) throw new SlugTaken();
     throw slugTakenOr(error);
   }
 }

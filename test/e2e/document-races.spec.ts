@@ -2,7 +2,7 @@ import pg from 'pg';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { Caretaker } from '../support/caretaker.js';
-import { lockedOut } from '../support/database.js';
+import { connect, lockedOut } from '../support/database.js';
 import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
@@ -57,7 +57,6 @@ it('a document does not get a slug whose owner waits for its own', async () => {
   const other = (slug: string) =>
     client.query('UPDATE documents SET slug = $1 WHERE id = $2', [slug, b!.split('/').at(-1)]);
   await client.query('BEGIN');
-  await client.query(`SET LOCAL deadlock_timeout = '1 min'`); // so that it is the service that is told
   await other('c');
   const update = admin.put(a!).send({ slug: 'b', content: 'new' });
   const answer = update.then(({ status, body }) => ({ status, type: body.error?.type }));
@@ -103,4 +102,22 @@ it('documents can be updated, read and deleted at once, with their project at la
     expect(['200', '204', '404', '409']).toEqual(expect.arrayContaining(statuses));
   }
   await new Caretaker(app.app, app.database).expectNothingLeftBehind();
+});
+
+it('documents that somebody holds for long keep no others waiting, and are updated in the end', async () => {
+  const held = await createDocuments(Array.from({ length: 20 }, (_, i) => `held-${i}`));
+  const [other] = await createDocuments(['other']);
+  const holder = await connect(app.database);
+  await holder.query('BEGIN');
+  const ids = held.map((url) => url.split('/').at(-1));
+  await holder.query('SELECT FROM documents WHERE id = ANY ($1::bigint[]) FOR UPDATE', [ids]);
+  const updates = inParallel(40, (i) =>
+    admin.put(held[i % 20]!).send(i < 20 ? { content: 'new' } : { title: 'New' }),
+  );
+  await lockedOut(app.database, 5);
+  for (const change of [{ content: 'new' }, { title: 'New' }])
+    await admin.put(other!).send(change).expect(200);
+  await holder.query('COMMIT');
+  await holder.end();
+  expect(tally((await updates).map(({ status }) => status))).toEqual({ 200: 40 });
 });
