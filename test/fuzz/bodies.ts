@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { fitting, nearlyFitting, oddString, oddValue } from './values.js';
 import type { Schema, Schemas } from './values.js';
 
-const FORM = 'application/x-www-form-urlencoded';
+export const FORM = 'application/x-www-form-urlencoded';
 
 /** What is sent, and what it claims to be. */
 export interface Body {

@@ -1,9 +1,12 @@
 import { Agent, request as httpRequest } from 'node:http';
 import fc from 'fast-check';
+import type { HttpServerAdapter } from '../../src/common/http-server.js';
+import { PlainRequest } from '../../src/common/plain-http/plain-request.js';
 import { startApp, takeViolations } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { startUpstream } from '../support/fake-upstream.js';
 import type { FakeUpstream } from '../support/fake-upstream.js';
+import { FORM } from './bodies.js';
 import { requestsTo } from './requests.js';
 import type { FuzzDocument, FuzzRequest } from './requests.js';
 import { createWorld } from './world.js';
@@ -18,15 +21,27 @@ const MS_PER_CASE = 100;
 let app: TestApp;
 let upstream: FakeUpstream;
 let world: World;
+/** How many the service has read itself. */
+let plainRequests = 0;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+/** Of a connection that the service reads itself, as nothing comes on it that is for Node's parser. */
+const plainAgent = new Agent({ keepAlive: true, maxSockets: 1 });
+const PLAIN_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 beforeAll(async () => {
   upstream = await startUpstream();
   app = await startApp({ DEVICE_CODES_PER_MINUTE: '1000000', UPSTREAM_PRIVATE_NETWORKS: 'allow' });
   world = await createWorld(app, upstream.url);
+  const adapter = app.app.getHttpAdapter() as unknown as HttpServerAdapter;
+  const answers = adapter.answers.bind(adapter);
+  adapter.answers = (request, response) => {
+    if (request instanceof PlainRequest) plainRequests++;
+    return answers(request, response);
+  };
 });
 afterAll(async () => {
   agent.destroy();
+  plainAgent.destroy();
   await app.close();
   await upstream.close();
 });
@@ -41,10 +56,13 @@ it(
       answered[status] = (answered[status] ?? 0) + 1;
       expect(takeViolations()).toEqual([]);
       if (!request.path.startsWith('/v1')) expect(status).toBeLessThan(500);
-      if (hasTakenAway(request, status)) world = await createWorld(app, upstream.url);
+      const isBare = hasTakenAway(request, status);
+      if (status === 429 || isBare) await app.database.query('DELETE FROM rate_limits');
+      if (isBare) world = await createWorld(app, upstream.url);
     });
     await fc.assert(property, { numRuns: CASES, seed: SEED, interruptAfterTimeLimit: CASES * MS_PER_CASE });
     expect(Object.keys(answered)).toEqual(expect.arrayContaining(['200', '201', '400', '401', '404']));
+    expect(plainRequests).toBeGreaterThan(0);
     if (process.env.FUZZ_CASES) process.stderr.write(`answers by status: ${JSON.stringify(answered)}\n`);
     await app.anonymous.get('/readyz').expect(200);
   },
@@ -58,7 +76,8 @@ function hasTakenAway({ method, path }: FuzzRequest, status: number): boolean {
 }
 
 /** Sends the bytes as they are and reads the answer to its end. */
-function send({ method, path, parameters, query, headers, body, credential }: FuzzRequest): Promise<number> {
+function send(request: FuzzRequest): Promise<number> {
+  const { method, path, parameters, query, headers, body, credential } = filledIn(request);
   const known = path.startsWith('/me/organizations/{id}') ? world.team : world.personal;
   const value = (name: string) => parameters[name] ?? known[name] ?? '1';
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => escaped(value(name)));
@@ -68,7 +87,7 @@ function send({ method, path, parameters, query, headers, body, credential }: Fu
     const outgoing = httpRequest(
       `${app.url}${filled}${search && `?${search.slice(0, 8_000)}`}`,
       {
-        ...{ method, agent },
+        ...{ method, agent: isPlain(request) ? plainAgent : agent },
         headers: {
           ...headers,
           ...(authorization === undefined ? {} : { authorization }),
@@ -83,6 +102,30 @@ function send({ method, path, parameters, query, headers, body, credential }: Fu
     outgoing.on('error', reject);
     outgoing.end(body?.bytes);
   });
+}
+
+function isPlain({ method, path }: FuzzRequest): boolean {
+  return path.startsWith('/v1') && PLAIN_METHODS.includes(method);
+}
+
+/** As a browser sends it, if it comes of one. */
+function filledIn(request: FuzzRequest): FuzzRequest {
+  const { browser, headers, query, body } = request;
+  if (!browser) return request;
+  const { cookie, form } = world.browser;
+  const pairs = browser.map((name) => [name, form[name]] as const);
+  return {
+    ...request,
+    headers: { origin: app.url, ...headers, cookie },
+    query: [...query.filter(([name]) => !browser.some((field) => field === name)), ...pairs],
+    body: body?.type === FORM ? { ...body, bytes: withFields(body.bytes, pairs) } : body,
+  };
+}
+
+function withFields(bytes: Buffer, pairs: readonly (readonly [string, string])[]): Buffer {
+  const form = new URLSearchParams(bytes.toString());
+  for (const [name, value] of pairs) form.set(name, value);
+  return Buffer.from(form.toString());
 }
 
 /** Percent-encoded where it has to be; what has no encoding is left to the service to make sense of. */

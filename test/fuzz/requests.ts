@@ -7,6 +7,12 @@ import type { Schema, Schemas } from './values.js';
 export const CREDENTIALS = ['admin', 'member', 'stranger', 'nobody', 'key', 'forged'] as const;
 export type Credential = (typeof CREDENTIALS)[number];
 
+export const FORM_FIELDS = ['user_code', 'csrf_token', 'organization_id'] as const;
+export type FormField = (typeof FORM_FIELDS)[number];
+
+/** What is for browsers, which send a cookie. */
+const PAGES = ['/auth/device', '/auth/device/approve', '/auth/device/deny'];
+
 /** A request that is to be made; ids of what exists are named, so that it means the same in the next run. */
 export interface FuzzRequest {
   readonly operationId: string;
@@ -18,6 +24,8 @@ export interface FuzzRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Body;
   readonly credential: Credential;
+  /** It comes of a browser with a session, which fills these in as the page has them. */
+  readonly browser?: readonly FormField[];
 }
 
 interface Parameter {
@@ -74,6 +82,7 @@ function requestTo(
         { weight: 6, arbitrary: fc.constant('admin' as const) },
         fc.constantFrom(...CREDENTIALS),
       ),
+      ...(PAGES.includes(path) ? { browser: fc.subarray([...FORM_FIELDS]) } : {}),
     },
     { requiredKeys: ['operationId', 'method', 'path', 'parameters', 'query', 'headers', 'credential'] },
   );

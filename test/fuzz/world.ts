@@ -1,9 +1,9 @@
 import type { TestApp } from '../support/app.js';
-import { beginLogin } from '../support/device-flow.js';
+import { beginLogin, TestBrowser } from '../support/device-flow.js';
 import { invite, join, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { sessionFor } from '../support/sessions.js';
-import type { Credential } from './requests.js';
+import type { Credential, FormField } from './requests.js';
 
 /** Something of every kind, and those who may and may not touch it. */
 export interface World {
@@ -11,6 +11,8 @@ export interface World {
   /** Values of path parameters at the personal address, and at the team's. */
   readonly personal: Readonly<Record<string, string>>;
   readonly team: Readonly<Record<string, string>>;
+  /** The cookie of a browser in which the admin is signed in, and what the page's form has there. */
+  readonly browser: { readonly cookie: string; readonly form: Readonly<Record<FormField, string>> };
 }
 
 /** Makes a world; everybody and everything in it is new. */
@@ -25,6 +27,11 @@ export async function createWorld(app: TestApp, upstreamUrl: string): Promise<Wo
   const { id } = await invite(owner, `invited-to-${team.organizationId}@example.com`);
   const received = await invite(await teamOwner(app), `${team.user}@example.com`);
   const { user_code } = await beginLogin(app);
+  const browser = await TestBrowser.of(app, team.user);
+  const form = {
+    ...{ user_code, csrf_token: await browser.csrfToken(user_code) },
+    organization_id: String(team.organizationId),
+  };
   const others = { user_id: member, user_code, path: 'chat/completions' };
   const personal = await possessions({ ...admin, admin: team.admin, base: '/me' }, upstreamUrl);
   const credentials = {
@@ -37,6 +44,7 @@ export async function createWorld(app: TestApp, upstreamUrl: string): Promise<Wo
   };
   return {
     credentials,
+    browser: { cookie: browser.cookie, form },
     personal: { ...others, ...personal, id: personal.project_id!, invitation_id: String(received.id) },
     team: {
       ...others,

@@ -53,7 +53,7 @@ export function csrfTokenIn(page: string): string {
 export class TestBrowser {
   private constructor(
     private readonly agent: Agent,
-    private readonly cookie: string,
+    readonly cookie: string,
     private readonly url: string,
   ) {}
 
