@@ -64,8 +64,8 @@ export class DocumentLock {
       }
     };
     try {
-      await connection.query('SELECT pg_advisory_lock($1::bigint)', [documentId]);
-      await connection.query(`SET lock_timeout = ${lockTimeoutMs}`); // for rows: not all who hold them have this lock
+      // The timeout is for rows, which not all who hold them have locked in this way; for the lock itself there is none.
+      await connection.query(`SELECT pg_advisory_lock(${documentId}); SET lock_timeout = ${lockTimeoutMs}`);
       return await work({ manager, deadline, transaction });
     } finally {
       await connection.query('SELECT pg_advisory_unlock_all(); RESET lock_timeout').catch(() => undefined);
