@@ -3,6 +3,7 @@ import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import type { Response } from 'express';
 import { DomainError } from './domain-error.js';
 import { requestIdOf } from './request-id.js';
+import { sendAfresh } from './send-afresh.js';
 
 /** The body of every refusal. */
 export interface ErrorBody {
@@ -55,9 +56,7 @@ export class ErrorFilter implements ExceptionFilter {
   /** Headers are set. */
   protected present(refusal: Refusal, response: Response): void {
     const { status, body } = this.answerTo(refusal);
-    const bytes = Buffer.from(JSON.stringify(body));
-    response.set('Content-Length', String(bytes.length));
-    response.status(status).type('json').end(bytes); // Express would give it an ETag, and that is the document's
+    sendAfresh(response.status(status).type('json'), JSON.stringify(body)); // an ETag is the document's alone
   }
 
   private toRefusal(exception: unknown, response: Response): Refusal {

@@ -8,7 +8,8 @@ function answerWith(page: Page): { status: number; headers: Record<string, strin
   const answer = { status: 0, headers: {}, body: '' };
   const response = {
     status: (status: number) => Object.assign(response, (answer.status = status) && {}),
-    set: (headers: Record<string, string>) => Object.assign(response, (answer.headers = headers) && {}),
+    set: (headers: Record<string, string>) =>
+      Object.assign(response, Object.assign(answer.headers, headers) && {}),
     end: (body: Buffer) => (answer.body = body.toString()),
   };
   sendPage(response as unknown as Response, 200, page);

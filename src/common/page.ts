@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 import { Html, html } from './html.js';
 import { STYLE_SHEET } from './page-style.js';
+import { sendAfresh } from './send-afresh.js';
 
 const STYLE_HASH = createHash('sha256').update(STYLE_SHEET).digest('base64');
 
@@ -15,16 +16,14 @@ export interface Page {
 
 /** Answers with the page. Pages are personal: they are not cached, framed, or told of to other sites. */
 export function sendPage(response: Response, status: number, page: Page): void {
-  const bytes = Buffer.from(render(page).toString());
   response.status(status).set({
-    'Content-Length': String(bytes.length),
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'same-origin',
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': policy(page.formTargets ?? []),
   });
-  response.end(bytes); // `send` would tag what nobody keeps, answer conditions, and with 304
+  sendAfresh(response, render(page).toString());
 }
 
 function policy(formTargets: readonly string[]): string {

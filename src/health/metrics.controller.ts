@@ -1,6 +1,7 @@
 import { Controller, Get, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { Public } from '../auth/public.decorator.js';
+import { sendAfresh } from '../common/send-afresh.js';
 import { Metrics } from '../metrics/metrics.js';
 import { AdminTokenGuard } from './admin-token.guard.js';
 
@@ -13,8 +14,8 @@ export class MetricsController {
   /** The figures of this replica, as Prometheus reads them. */
   @Get()
   async read(@Res() response: Response): Promise<void> {
-    const text = Buffer.from(await this.metrics.text());
+    const text = await this.metrics.text();
     response.set({ 'Content-Type': this.metrics.contentType, 'Cache-Control': 'no-store' });
-    response.set('Content-Length', String(text.length)).end(text); // `send` would answer conditions, and with 304
+    sendAfresh(response, text);
   }
 }
