@@ -10,7 +10,7 @@ export interface EventReading {
   readonly isFinal: boolean;
   /** Whether the usage is that of what has come so far: of the whole answer when nothing follows. */
   readonly isCumulative: boolean;
-  /** Whether it holds usage and nothing else, as OpenAI's last one for `include_usage` does. */
+  /** Whether it holds usage and says nothing else, as the extra one for `include_usage` does. */
   readonly isUsageOnly: boolean;
   /** Whether it says that the provider has failed, or refuses to go on. */
   readonly isError: boolean;
@@ -34,12 +34,19 @@ const RESPONSE_ENDS = new Set(['response.completed', 'response.incomplete', 'res
 export function readEvent(data: string): EventReading | undefined {
   const event = parse(data);
   if (!event) return undefined;
-  const reading = Array.isArray(event.choices) ? readChunk(event, event.choices) : readTyped(event);
+  const choices = choicesOf(event);
+  const reading = choices ? readChunk(event, choices) : readTyped(event);
   return isError(event) ? { ...reading, isError: true } : reading;
 }
 
 function isError(event: ProviderUsage): boolean {
   return isString(event.error) || errorIn(event, event.type === 'error' ? 'error' : '') !== undefined;
+}
+
+/** Those of a chunk: some leave them out of the one for `include_usage`. @returns undefined where it is another event */
+function choicesOf({ choices, type, usage }: ProviderUsage): readonly unknown[] | undefined {
+  if (Array.isArray(choices)) return choices as readonly unknown[];
+  return type === undefined && asObject(usage) ? [] : undefined;
 }
 
 /** A chunk of OpenAI's chat completions or completions. */
@@ -50,10 +57,17 @@ function readChunk(chunk: ProviderUsage, choices: readonly unknown[]): EventRead
     usage,
     isFinal: choices.length === 0 || choices.some((choice) => isString(asObject(choice)?.finish_reason)),
     isCumulative: true,
-    isUsageOnly: usage !== undefined && choices.length === 0,
+    isUsageOnly: usage !== undefined && choices.every(saysNothing),
     isError: false,
     isLast: false,
   };
+}
+
+/** OpenAI has no choice beside the usage for `include_usage`, LiteLLM an empty one. */
+function saysNothing(choice: unknown): boolean {
+  return Object.entries(asObject(choice) ?? { choice }).every(
+    ([name, value]) => value === null || name === 'index' || (name === 'delta' && isEmpty(value)),
+  );
 }
 
 function hasContent(choice: unknown): boolean {
@@ -79,7 +93,11 @@ function readTyped(event: ProviderUsage): EventReading {
 
 /** Some send empty lists beside the role. */
 function isFilled(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+  return typeof value === 'object' && value !== null && !isEmpty(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 function isString(value: unknown): boolean {

@@ -77,6 +77,36 @@ it.each([
   expect(record).toMatchObject({ total_tokens: 3, usage_source: 'provider', outcome: 'ok' });
 });
 
+const TOKENS = '"usage":{"prompt_tokens":1,"completion_tokens":2}';
+
+it.each([
+  ['with an empty choice, as LiteLLM sends it', `{"choices":[{"index":0,"delta":{}}],${TOKENS}}`],
+  [
+    'with a choice of nulls',
+    `{"choices":[{"index":0,"delta":{},"finish_reason":null,"logprobs":null}],${TOKENS}}`,
+  ],
+  ['without choices', `{"object":"chat.completion.chunk",${TOKENS}}`],
+  ['with null in their place', `{"choices":null,${TOKENS}}`],
+])('the event that was asked for is left out also %s', async (_what, event) => {
+  answerInPieces([Buffer.from(`${CONTENT}data: ${event}\n\n${DONE}`)]);
+  const { reply, record } = await callRecorded(app, owner, key, { body: '{"stream":true}' });
+  expect(reply.text).toBe(CONTENT + DONE);
+  expect(record).toMatchObject({ input_tokens: 1, output_tokens: 2, usage_source: 'provider' });
+});
+
+it.each([
+  ['the reason to end', `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],${TOKENS}}`],
+  ['a role', `{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}],${TOKENS}}`],
+  ['text', `{"choices":[{"index":0,"text":"a"}],${TOKENS}}`],
+  ['what a filter found', `{"choices":[{"index":0,"delta":{},"content_filter_results":{}}],${TOKENS}}`],
+  ['a choice that is none', `{"choices":["a"],${TOKENS}}`],
+  ['a type', `{"type":"usage",${TOKENS}}`],
+])('an event that has %s beside the usage is passed on', async (_what, event) => {
+  answerInPieces([Buffer.from(`${CONTENT}data: ${event}\n\n${DONE}`)]);
+  const { text } = await call(app, key, { body: '{"stream":true}' });
+  expect(text).toBe(`${CONTENT}data: ${event}\n\n${DONE}`);
+});
+
 it('the event that was asked for is left out however it is cut, and no byte beside', async () => {
   await fc.assert(
     fc.asyncProperty(cuts, fc.boolean(), async (places, hasCrLf) => {
