@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { migrations } from './migrations/index.js';
 import { SnakeCaseNaming } from './naming-strategy.js';
+import { PoolClient } from './pool-client.js';
 
 /** Connections of one replica. Fewer than 10 starve 16 clients. */
 export const POOL_SIZE = 20;
@@ -51,6 +52,7 @@ export function dataSourceOptions(url: string): DataSourceOptions {
     installExtensions: false,
     poolErrorHandler: idleConnectionLost,
     extra: {
+      Client: PoolClient,
       keepAlive: true,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,

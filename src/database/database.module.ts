@@ -7,7 +7,7 @@ import { dataSourceOptions, STATEMENT_TIMEOUT_MS } from './data-source.js';
 import { Invalidations } from './invalidations.js';
 import { migrate } from './migrate.js';
 import { Metrics } from '../metrics/metrics.js';
-import { poolClient } from './pool-client.js';
+import { observedClient } from './pool-client.js';
 import { PreparedQueries } from './prepared.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { Transactions } from './transactions.js';
@@ -64,6 +64,6 @@ export async function connected(dataSource: DataSource): Promise<DataSource> {
 }
 
 function measured(options: DataSourceOptions, { dependencies }: Metrics): DataSourceOptions {
-  const Client = poolClient(SILENCE_LIMIT_MS, (...query) => dependencies.databaseQueried(...query));
+  const Client = observedClient(SILENCE_LIMIT_MS, (...query) => dependencies.databaseQueried(...query));
   return { ...options, extra: { ...(options.extra as object), Client } };
 }

@@ -1,10 +1,13 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { createDatabase } from '../../test/support/database.js';
 import type { TestDatabase } from '../../test/support/database.js';
 import { eventually } from '../../test/support/eventually.js';
 import { startTcpProxy } from '../../test/support/tcp-proxy.js';
 import type { TcpProxy } from '../../test/support/tcp-proxy.js';
-import { poolClient } from './pool-client.js';
+import { observedClient, PoolClient } from './pool-client.js';
 
 const SILENCE_LIMIT_MS = 1_000;
 const POOL_SIZE = 3;
@@ -23,7 +26,7 @@ describe('a database that is lost without a word', () => {
     proxy = await startTcpProxy(databasePort);
     url.port = String(proxy.port);
     observed = [];
-    const Client = poolClient(SILENCE_LIMIT_MS, (outcome) => observed.push(outcome));
+    const Client = observedClient(SILENCE_LIMIT_MS, (outcome) => observed.push(outcome));
     pool = new pg.Pool({
       connectionString: url.href,
       max: POOL_SIZE,
@@ -64,7 +67,7 @@ describe('a database that is lost without a word', () => {
   });
 
   it('is not taken for one that has answered while the process was held up', async () => {
-    const Client = poolClient(SILENCE_LIMIT_MS, () => undefined);
+    const Client = observedClient(SILENCE_LIMIT_MS, () => undefined);
     const client = new Client({ connectionString: database.url });
     await client.connect();
     const answer = client.query('SELECT 1 AS one');
@@ -84,4 +87,32 @@ describe('a database that is lost without a word', () => {
     client.release();
     expect(pool.totalCount).toBe(1);
   });
+});
+
+/** The end of a connection, by an administrator. */
+const FATAL = message('E', 'SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
+const AUTHENTICATED = message('R', '\0\0\0\0');
+const READY = message('Z', 'I');
+
+function message(type: string, body: string): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(type, 'latin1');
+  head.writeUInt32BE(4 + body.length, 1);
+  return Buffer.concat([head, Buffer.from(body, 'latin1')]);
+}
+
+it('a connection that is made and ended within one packet fails statements, and not the process', async () => {
+  const server = createServer((socket) => {
+    socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATED, READY, FATAL])));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'mintkeep', Client: PoolClient });
+  const client = await pool.connect();
+  await expect(client.query('SELECT 1')).rejects.toThrow('not queryable');
+  client.release();
+  expect(pool.totalCount).toBe(0);
+  await pool.end();
+  server.close();
 });

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Metrics } from '../metrics/metrics.js';
 import { idleConnectionLost } from './data-source.js';
-import { poolClient } from './pool-client.js';
+import { observedClient } from './pool-client.js';
 import { preparedRows } from './prepared.js';
 import type { PreparedStatement } from './prepared.js';
 
@@ -77,7 +77,7 @@ export class UrgentQueries implements OnApplicationShutdown {
       connectionString: options.url,
       max: POOL_SIZE,
       connectionTimeoutMillis: LIMIT_MS,
-      Client: poolClient(LIMIT_MS, (...query) => dependencies.databaseQueried(...query)),
+      Client: observedClient(LIMIT_MS, (...query) => dependencies.databaseQueried(...query)),
     });
     return pool.on('error', idleConnectionLost);
   }
