@@ -143,15 +143,17 @@ export class KeysService implements OnModuleInit {
 
   /**
    * Ends a key; nothing happens to one that is revoked already. When this returns, no replica serves it.
+   * @param filter without a user for admins alone
    * @throws NotFound when there is no such key in the filter
+   * @throws OrganizationNotFound when who was an admin is not a member any more
    */
   revoke(user: SessionUser, id: number, filter: KeyFilter): Promise<void> {
     return this.transactions.run(async (transaction) => {
       const found = await transaction.findOneBy(ProxyKey, { id, ...filter });
       if (!found) throw new NotFound();
-      await holdOrganization(found.organizationId, transaction); // first, as everybody does
+      const view = await heldView(user, found.organizationId, filter, transaction);
       const key = await transaction.findOne(ProxyKey, {
-        where: { id, ...filter },
+        where: { id, ...view },
         lock: { mode: 'pessimistic_write' },
       });
       if (!key) throw new NotFound();
@@ -181,6 +183,24 @@ export class KeysService implements OnModuleInit {
     await this.invalidations.publish({ topic: KEYS_REVOKED, organizationId, userId }, transaction);
     return revoked;
   }
+}
+
+/**
+ * Holds the organization, before the key, as everybody does.
+ * @returns the filter as it is for the caller now, who may have been an admin
+ */
+async function heldView(
+  user: SessionUser,
+  organizationId: number,
+  filter: KeyFilter,
+  transaction: EntityManager,
+): Promise<KeyFilter> {
+  if (filter.userId !== undefined) {
+    await holdOrganization(organizationId, transaction);
+    return filter;
+  }
+  const role = await holdMembership(organizationId, user.id, transaction);
+  return role === 'admin' ? filter : { ...filter, userId: user.id };
 }
 
 /** In UTC: PostgreSQL knows fewer time zones than ISO 8601 can write. */

@@ -38,17 +38,28 @@ export async function lockAs(
 }
 
 /**
- * Makes sure that the user is a member and stays one until the transaction ends, whoever wants to remove it or
- * delete the organization; does not keep other members from anything.
+ * Makes sure that the user is a member and stays what it is until the transaction ends, whoever wants to remove it
+ * or delete the organization; does not keep other members from anything.
  * @throws OrganizationNotFound
  */
 export async function holdMembership(
   organizationId: number,
   userId: string,
   transaction: EntityManager,
-): Promise<void> {
+): Promise<Role> {
   await holdOrganization(organizationId, transaction);
-  if (!(await roleOf(organizationId, userId, transaction))) throw new OrganizationNotFound();
+  const role = await roleOf(organizationId, userId, transaction);
+  if (!role) throw new OrganizationNotFound();
+  return role;
+}
+
+/** {@link holdMembership} for what only admins may. @throws OrganizationNotFound @throws AdminsOnly */
+export async function holdAsAdmin(
+  { organizationId, user }: OwnerScope,
+  what: string,
+  transaction: EntityManager,
+): Promise<void> {
+  if ((await holdMembership(organizationId, user.id, transaction)) !== 'admin') throw new AdminsOnly(what);
 }
 
 /** Keeps the organization, if it is there, from being deleted or its members from changing until the transaction ends. */

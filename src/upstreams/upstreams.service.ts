@@ -11,7 +11,7 @@ import { UrgentQueries } from '../database/urgent-queries.js';
 import type { AuditDetails } from '../organizations/audit-event.entity.js';
 import { AuditTrail } from '../organizations/audit-trail.js';
 import { OrganizationDeleting } from '../organizations/membership-events.js';
-import { holdMembership } from '../organizations/organization-lock.js';
+import { holdAsAdmin } from '../organizations/organization-lock.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { AddressGuard, AddressRefused } from './address-guard.js';
 import { normalBaseUrl, sameOrigin } from './base-url.js';
@@ -102,13 +102,13 @@ export class UpstreamsService implements OnModuleInit {
     return upstream;
   }
 
-  /** @throws BaseUrlRefused @throws NameTaken @throws TooManyUpstreams @throws OrganizationNotFound when the caller left */
+  /** @throws BaseUrlRefused @throws NameTaken @throws TooManyUpstreams @throws OrganizationNotFound @throws AdminsOnly */
   async create(scope: OwnerScope, fields: CreateUpstreamDto): Promise<UpstreamResponse> {
     const { name, api_key, priority = DEFAULT_PRIORITY, enabled = true } = fields;
     const baseUrl = await this.allowed(fields.base_url);
     const provider = fields.provider ?? providerOf(baseUrl);
     const providerChosen = fields.provider !== undefined;
-    return this.change(scope, async (transaction) => {
+    return this.change(scope, 'create', async (transaction) => {
       await assertRoom(scope.organizationId, transaction);
       const owned = { id: await nextId(transaction), organizationId: scope.organizationId };
       const upstream = transaction.create(Upstream, {
@@ -121,11 +121,11 @@ export class UpstreamsService implements OnModuleInit {
     });
   }
 
-  /** @throws BaseUrlRefused @throws NotFound @throws ApiKeyNeeded @throws NameTaken @throws OrganizationNotFound */
+  /** @throws BaseUrlRefused @throws NotFound @throws ApiKeyNeeded @throws NameTaken @throws OrganizationNotFound @throws AdminsOnly */
   async update(scope: OwnerScope, id: number, fields: UpdateUpstreamDto): Promise<UpstreamResponse> {
     const { base_url, api_key } = fields;
     const baseUrl = base_url === undefined ? undefined : await this.allowed(base_url);
-    return this.change(scope, async (transaction) => {
+    return this.change(scope, 'update', async (transaction) => {
       const before = await lockRow(scope, id, transaction);
       const after = updated(before, fields, baseUrl);
       if (api_key === undefined && !sameOrigin(before.baseUrl, after.baseUrl)) throw new ApiKeyNeeded();
@@ -136,9 +136,9 @@ export class UpstreamsService implements OnModuleInit {
     });
   }
 
-  /** @throws NotFound @throws OrganizationNotFound when the caller is no member any more */
+  /** @throws NotFound @throws OrganizationNotFound @throws AdminsOnly */
   delete(scope: OwnerScope, id: number): Promise<void> {
-    return this.change(scope, async (transaction) => {
+    return this.change(scope, 'delete', async (transaction) => {
       const upstream = await lockRow(scope, id, transaction);
       await transaction.delete(Upstream, { id });
       await this.record(scope, 'deleted', upstream, {}, transaction);
@@ -184,9 +184,13 @@ export class UpstreamsService implements OnModuleInit {
    * A change of the owner's pool, in a transaction. The organization is held before any upstream is locked: who
    * deletes it locks in this order, too.
    */
-  private change<T>(scope: OwnerScope, work: (transaction: EntityManager) => Promise<T>): Promise<T> {
+  private change<T>(
+    scope: OwnerScope,
+    what: 'create' | 'update' | 'delete',
+    work: (transaction: EntityManager) => Promise<T>,
+  ): Promise<T> {
     return this.transactions.run(async (transaction) => {
-      await holdMembership(scope.organizationId, scope.user.id, transaction);
+      await holdAsAdmin(scope, `${what} upstreams`, transaction);
       const result = await work(transaction);
       await this.transactions.emit(new UpstreamsChanged(scope.organizationId), transaction);
       return result;

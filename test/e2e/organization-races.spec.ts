@@ -455,6 +455,9 @@ describe('an organization that somebody holds for long', () => {
 });
 
 describe('an admin', () => {
+  /** Of what there is in a team. */
+  type Ids = Readonly<Record<'invitation' | 'key' | 'upstream', number>>;
+
   let holder: Client;
 
   beforeEach(async () => {
@@ -463,15 +466,19 @@ describe('an admin', () => {
   afterEach(() => holder.end());
 
   /** Lets a request get past the guard and wait for the organization, and meanwhile changes who its sender is. */
-  async function overtaken(change: string, send: (agent: Agent, team: TestOwner, id: number) => Test) {
+  async function overtaken(change: string, send: (agent: Agent, team: TestOwner, ids: Ids) => Test) {
     const team = await teamOwner(app);
     const user = newUser();
     const agent = await join(app, team, user, 'admin');
-    const { id } = await invite(team, 'somebody@example.com');
+    const ids = {
+      invitation: (await invite(team, 'somebody@example.com')).id,
+      key: (await team.admin.post(`${team.base}/keys`).expect(201)).body.id,
+      upstream: (await team.admin.post(`${team.base}/upstreams`).send(UPSTREAM).expect(201)).body.id,
+    };
     const before = await actions(team);
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM organizations WHERE id = $1 FOR UPDATE', [team.organizationId]);
-    const answer = send(agent, team, id).then(({ status, body }) => ({ status, error: body.error }));
+    const answer = send(agent, team, ids).then(({ status, body }) => ({ status, error: body.error }));
     await lockedOut(app.database, 1);
     await holder.query(`${change} WHERE user_id = $1 AND organization_id = $2`, [user, team.organizationId]);
     await holder.query('COMMIT');
@@ -479,7 +486,7 @@ describe('an admin', () => {
     return answer;
   }
 
-  const routes: [string, (agent: Agent, team: TestOwner, id: number) => Test][] = [
+  const routes: [string, (agent: Agent, team: TestOwner, ids: Ids) => Test][] = [
     ['rename the organization', (agent, { base }) => agent.put(base).send({ name: 'x' })],
     ['delete the organization', (agent, { base }) => agent.delete(base)],
     [
@@ -491,8 +498,20 @@ describe('an admin', () => {
       'invite members',
       (agent, { base }) => agent.post(`${base}/invite`).send({ email: 'a@example.com', role: 'admin' }),
     ],
-    ['cancel invitations', (agent, { base }, id) => agent.delete(`${base}/invitations/${id}`)],
-    ['resend invitations', (agent, { base }, id) => agent.post(`${base}/invitations/${id}/resend`)],
+    ['cancel invitations', (agent, { base }, ids) => agent.delete(`${base}/invitations/${ids.invitation}`)],
+    [
+      'resend invitations',
+      (agent, { base }, ids) => agent.post(`${base}/invitations/${ids.invitation}/resend`),
+    ],
+    [
+      'create upstreams',
+      (agent, { base }) => agent.post(`${base}/upstreams`).send({ ...UPSTREAM, name: 'another' }),
+    ],
+    [
+      'update upstreams',
+      (agent, { base }, ids) => agent.put(`${base}/upstreams/${ids.upstream}`).send({ enabled: false }),
+    ],
+    ['delete upstreams', (agent, { base }, ids) => agent.delete(`${base}/upstreams/${ids.upstream}`)],
   ];
 
   it.each(routes)('who is demoted at that moment cannot %s', async (what, send) => {
@@ -502,8 +521,18 @@ describe('an admin', () => {
     });
   });
 
+  const revokeKey: (typeof routes)[number][1] = (agent, { base }, ids) =>
+    agent.delete(`${base}/keys/${ids.key}`);
+
+  it('who is demoted at that moment cannot revoke the keys of others', async () => {
+    expect(await overtaken(`UPDATE memberships SET role = 'member'`, revokeKey)).toEqual({
+      status: 404,
+      error: { message: 'not found' },
+    });
+  });
+
   const more: typeof routes = [
-    ['add upstreams', (agent, { base }) => agent.post(`${base}/upstreams`).send(UPSTREAM)],
+    ['revoke keys', revokeKey],
     ['mint keys', (agent, { base }) => agent.post(`${base}/keys`)],
   ];
 
