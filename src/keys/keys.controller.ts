@@ -64,7 +64,10 @@ export class KeysController {
     return this.keys.mint(scope, body);
   }
 
-  @Operation('renameKey', 'Rename a key', { answers: KeyResponse, refuses: [NotFound, ScopeImmutable] })
+  @Operation('renameKey', 'Rename a key', {
+    answers: KeyResponse,
+    refuses: [NotFound, OrganizationNotFound, ScopeImmutable],
+  })
   @Put(':keyId')
   rename(
     @CurrentUser() user: SessionUser,
