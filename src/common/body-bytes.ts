@@ -3,7 +3,7 @@ import getRawBody from 'raw-body';
 import { BadRequest, UnsupportedEncoding } from './domain-error.js';
 
 /** Greatest body of a request to ourselves, in bytes on the wire. */
-export const BODY_LIMIT_BYTES = 1_048_576;
+const BODY_LIMIT_BYTES = 1_048_576;
 
 /**
  * The body as it came; empty when there is none.

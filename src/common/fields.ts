@@ -65,29 +65,29 @@ export function Slug(): PropertyDecorator {
 }
 
 /** Text kept in PostgreSQL as it comes. */
-export function Text(type?: string): PropertyDecorator {
+export function Text(): PropertyDecorator {
   const rule: Rule = {
     name: 'text',
     test: (value) => typeof value === 'string' && isStorableText(value),
     expects: 'must be a string without U+0000 and lone surrogates',
     schema: { type: 'string' },
   };
-  return field(rule, type);
+  return field(rule);
 }
 
 /** Text kept in object storage byte for byte: anything that has a UTF-8 form. */
-export function OpaqueText(type?: string): PropertyDecorator {
+export function OpaqueText(): PropertyDecorator {
   const rule: Rule = {
     name: 'opaqueText',
     test: (value) => typeof value === 'string' && value.isWellFormed(),
     expects: 'must be a string without lone surrogates',
     schema: { type: 'string' },
   };
-  return field(rule, type);
+  return field(rule);
 }
 
 /** One of the given strings. */
-export function OneOf(values: readonly string[], type?: string): PropertyDecorator {
+export function OneOf(values: readonly string[], type: string): PropertyDecorator {
   const rule: Rule = {
     name: 'oneOf',
     test: (value) => typeof value === 'string' && values.includes(value),
@@ -98,25 +98,25 @@ export function OneOf(values: readonly string[], type?: string): PropertyDecorat
 }
 
 /** An e-mail address, trimmed. */
-export function EmailAddress(type: string): PropertyDecorator {
+export function EmailAddress(): PropertyDecorator {
   const rule: Rule = {
     name: 'emailAddress',
     test: (value) => typeof value === 'string' && value.length <= ADDRESS_MAX_LENGTH && isAddress(value),
     expects: 'must be an e-mail address',
     schema: { type: 'string', maxLength: ADDRESS_MAX_LENGTH, pattern: '@' },
   };
-  return applyDecorators(Trimmed(), field(rule, type));
+  return applyDecorators(Trimmed(), field(rule, 'invalid_email'));
 }
 
 /** An id of ours in a body. */
-export function IdField(type?: string): PropertyDecorator {
+export function IdField(): PropertyDecorator {
   const rule: Rule = {
     name: 'id',
     test: (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= ID_MAX,
     expects: 'must be an id',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: ID_MAX },
   };
-  return field(rule, type);
+  return field(rule);
 }
 
 /** A time to come: ISO 8601 with a time zone. */

@@ -37,10 +37,6 @@ export class Jobs implements OnApplicationBootstrap, BeforeApplicationShutdown {
     this.jobs.set(job.name, job);
   }
 
-  get names(): string[] {
-    return [...this.jobs.keys()];
-  }
-
   onApplicationBootstrap(): void {
     for (const { name, everySeconds } of this.jobs.values()) {
       const timer = setInterval(() => void this.run(name), everySeconds * 1_000);

@@ -67,7 +67,7 @@ export async function holdOrganization(id: number, transaction: EntityManager): 
   await transaction.findOne(Organization, { where: { id }, lock: { mode: 'for_key_share' } });
 }
 
-export async function roleOf(
+async function roleOf(
   organizationId: number,
   userId: string,
   transaction: EntityManager,

@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/domain-error.js';
 import { advancedUpdatedAt } from '../database/change.js';
@@ -37,7 +35,6 @@ const GET = {
 @Injectable()
 export class ProjectsService implements OnModuleInit {
   constructor(
-    @InjectRepository(Project) private readonly projects: Repository<Project>,
     private readonly queries: PreparedQueries,
     private readonly transactions: Transactions,
   ) {}

@@ -114,7 +114,7 @@ function isSpace(byte: number): boolean {
 }
 
 /** Behind the closing quote of the string that begins at `start`; -1 when there is none. */
-export function stringEnd(text: Buffer, start: number): number {
+function stringEnd(text: Buffer, start: number): number {
   const near = Math.min(text.length, start + NEAR_BYTES);
   let at = start + 1;
   for (; at < near; at++) {

@@ -19,14 +19,14 @@ export interface Pieces {
 }
 
 /** The beginning of the hour, day or month (UTC) that a time is in. */
-export function startOf(bucket: Bucket, time: Date): Date {
+function startOf(bucket: Bucket, time: Date): Date {
   const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
   if (bucket === 'month') return new Date(Date.UTC(year, month));
   return new Date(Date.UTC(year, month, day, bucket === 'hour' ? time.getUTCHours() : 0));
 }
 
 /** The end of the hour, day or month (UTC) that a time is in. */
-export function endOf(bucket: Bucket, time: Date): Date {
+function endOf(bucket: Bucket, time: Date): Date {
   const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
   if (bucket === 'month') return new Date(Date.UTC(year, month + 1));
   if (bucket === 'day') return new Date(Date.UTC(year, month, day + 1));

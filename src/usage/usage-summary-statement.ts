@@ -13,7 +13,7 @@ export interface Statement {
 }
 
 /** The columns that tell groups apart. */
-export const GROUP_COLUMNS: Record<Grouping, string> = {
+const GROUP_COLUMNS: Record<Grouping, string> = {
   model: 'model',
   provider: 'provider',
   upstream: 'upstream_id',

@@ -2,7 +2,7 @@ import { About, EmailAddress } from '../../common/fields.js';
 import { maybe, Shown, text } from '../../common/members.js';
 
 export class SignInDto {
-  @EmailAddress('invalid_email')
+  @EmailAddress()
   @About('Who you want to be.', 'ada@example.com')
   email: string;
 

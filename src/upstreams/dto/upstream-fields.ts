@@ -2,7 +2,7 @@ import { field } from '../../common/fields.js';
 import { normalBaseUrl } from '../base-url.js';
 
 const API_KEY = /^[\x21-\x7e]{8,4096}$/;
-export const MAX_PRIORITY = 1_000_000;
+const MAX_PRIORITY = 1_000_000;
 
 /** Where an upstream is; whether it may be there is decided when it is saved. */
 export function BaseUrl(): PropertyDecorator {

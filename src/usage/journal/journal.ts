@@ -20,12 +20,10 @@ export class Journal implements RecordSource {
   private fd?: number;
   private size = 0;
   private lastSegment = 0;
+  /** Whether more may come: the last segment is not removed until {@link seal} is called. */
+  private open = true;
 
-  /** @param open whether more may come: the last segment is not removed until {@link seal} is called */
-  constructor(
-    readonly folder: JournalFolder,
-    private open = true,
-  ) {
+  constructor(readonly folder: JournalFolder) {
     this.segments = folder.segments();
   }
 
