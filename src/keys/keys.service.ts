@@ -26,7 +26,7 @@ const SELECT = `
     k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.revoked_reason
   FROM proxy_keys k JOIN users u ON u.id = k.user_id`;
 
-/** Keys that may be changed by one request: those of a user, and within an organization where one is named. */
+/** Which keys a request sees and may end: those of a user, of an organization, or of a user within one. */
 interface KeyFilter {
   readonly userId?: string;
   readonly organizationId?: number;

@@ -31,7 +31,7 @@ export class Metrics {
 
   /**
    * A figure that is read when it is asked for; left out while it cannot be read.
-   * @param name with the unit at its end, `mintkeep_usage_queue_records`
+   * @param name with the unit at its end, `mintkeep_usage_queue_bytes`
    */
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
     new Gauge({

@@ -41,7 +41,10 @@ export interface AnswerTaker {
   cut(): void;
 }
 
-/** What is decided of an attempt: once, one of the two. */
+/**
+ * What is decided of an attempt. Rejection may follow either, where the answer breaks off after all before anything of
+ * it went out.
+ */
 export interface AttemptEvents {
   /** The answer is good: nothing has been told of it yet. */
   accepted(attempt: Attempt): void;
