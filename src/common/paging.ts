@@ -31,12 +31,22 @@ export const PAGE_QUERY: ParameterSchemas = {
   },
   cursor: { type: 'string', description: '`next_cursor` of the page before.' },
 };
-export const PAGE_REFUSALS = [
-  new BadRequest(`limit must be an integer from 1 to ${MAX_LIMIT}`),
-  new BadRequest('cursor is not one of ours'),
-];
 
-/** The {@link Page} that `?limit` and `?cursor` ask for. @throws BadRequest */
+class WrongLimit extends BadRequest {
+  constructor() {
+    super(`limit must be an integer from 1 to ${MAX_LIMIT}`);
+  }
+}
+
+export class WrongCursor extends BadRequest {
+  constructor() {
+    super('cursor is not one of ours');
+  }
+}
+
+export const PAGE_REFUSALS = [WrongLimit, WrongCursor];
+
+/** The {@link Page} that `?limit` and `?cursor` ask for. @throws WrongLimit @throws WrongCursor */
 export const PageQuery = createParamDecorator((_: unknown, context: ExecutionContext): Page => {
   const { limit, cursor } = context.switchToHttp().getRequest<Request>().query;
   return { limit: parseLimit(limit), before: cursor === undefined ? undefined : parseCursor(cursor) };
@@ -48,11 +58,11 @@ export function toPage<T extends { id: number }>(rows: T[], limit: number): Page
   return { rows: page, nextCursor: rows.length > limit ? toCursor(page.at(-1)!.id) : null };
 }
 
-/** @throws BadRequest */
+/** @throws WrongLimit */
 export function parseLimit(limit: unknown): number {
   if (limit === undefined) return DEFAULT_LIMIT;
   const value = typeof limit === 'string' && LIMIT.test(limit) ? Number(limit) : NaN;
-  if (!(value <= MAX_LIMIT)) throw new BadRequest(`limit must be an integer from 1 to ${MAX_LIMIT}`);
+  if (!(value <= MAX_LIMIT)) throw new WrongLimit();
   return value;
 }
 
@@ -62,6 +72,6 @@ function toCursor(id: number): string {
 
 function parseCursor(cursor: unknown): number {
   const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new BadRequest('cursor is not one of ours');
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new WrongCursor();
   return Number(text);
 }

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { BadRequest } from '../common/domain-error.js';
+import type { BadRequest } from '../common/domain-error.js';
 import { askInTurn } from './question-gates.js';
 import { tookTooLong } from './sql-states.js';
 import type { UsageOwner } from './usage-selection.js';
@@ -17,13 +17,13 @@ export interface Question {
 /**
  * The rows of a question whose cost is its asker's choice.
  * @param settings further statements, which hold for this question only
- * @param advice what to ask for instead
+ * @param TakesTooLong what it is refused with then
  * @throws BadRequest when it takes too long, or its turn does not come
  */
 export async function timelyRows<Row>(
   dataSource: DataSource,
   { owner, text, values }: Question,
-  advice: string,
+  TakesTooLong: new () => BadRequest,
   settings = '',
 ): Promise<Row[]> {
   const ask = async (transaction: EntityManager) => {
@@ -34,6 +34,6 @@ export async function timelyRows<Row>(
     return await askInTurn(JSON.stringify(owner), () => dataSource.transaction(ask));
   } catch (error) {
     if (!tookTooLong(error)) throw error;
-    throw new BadRequest(`this takes too long: ask for ${advice}`);
+    throw new TakesTooLong();
   }
 }

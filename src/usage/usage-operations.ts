@@ -1,4 +1,3 @@
-import { BadRequest } from '../common/domain-error.js';
 import type { MemberSchema } from '../common/members.js';
 import type { OperationDetails, ParameterSchemas } from '../common/operation.js';
 import { PAGE_QUERY, PAGE_REFUSALS } from '../common/paging.js';
@@ -6,7 +5,21 @@ import { ID_MAX } from '../common/path-id.js';
 import { UsageRequestsResponse } from './dto/usage-requests.response.js';
 import { UsageResponse } from './dto/usage.response.js';
 import { requestsCsv, summaryCsv } from './usage-csv.js';
-import { BUCKETS, GROUPINGS, MAX_VALUES } from './usage-query.js';
+import { BUCKETS, GROUPINGS } from './usage-query.js';
+import {
+  EmptyRange,
+  MAX_VALUES,
+  NotATime,
+  NotIds,
+  NotNames,
+  NotOneOf,
+  NotStatuses,
+  SearchTakesTooLong,
+  SummaryTakesTooLong,
+  TooManyBuckets,
+  TooManyGroups,
+  TooManyValues,
+} from './usage.errors.js';
 
 const SEVERAL = 'Several are given by repeating the parameter, with or without `[]` after its name.';
 const filterOf = (items: MemberSchema) => ({
@@ -34,24 +47,13 @@ const SUMMARY: ParameterSchemas = {
   },
 };
 const REFUSALS = [
-  new BadRequest('from must be before to'),
-  new BadRequest('from must be a date, or a time with a time zone, as ISO 8601'),
-  new BadRequest('upstream must be ids'),
-  new BadRequest('key must be ids'),
-  new BadRequest('status must be HTTP statuses'),
-  new BadRequest('model must not be empty or hold characters that cannot be stored'),
-  new BadRequest(`model has more than ${MAX_VALUES} values`),
+  EmptyRange,
+  new NotATime('from'),
+  ...[new NotIds('upstream'), new NotIds('key'), new NotStatuses('status'), new NotNames('model')],
+  new TooManyValues('model'),
 ];
-const SUMMARY_REFUSALS = [
-  new BadRequest(`bucket must be one of ${BUCKETS.join(', ')}`),
-  new BadRequest(`group_by must be one of ${GROUPINGS.join(', ')}`),
-];
-const TOO_MUCH = [
-  new BadRequest('from and to are more than 2500 buckets apart'),
-  new BadRequest('there are more than 50000 groups: ask for less time or larger buckets'),
-  new BadRequest('this takes too long: ask for less time, larger buckets or fewer groups'),
-];
-const TOO_LONG = new BadRequest('this takes too long: ask for less time');
+const SUMMARY_REFUSALS = [new NotOneOf('bucket', BUCKETS), new NotOneOf('group_by', GROUPINGS)];
+const TOO_MUCH = [TooManyBuckets, TooManyGroups, SummaryTakesTooLong];
 /** Of answers as CSV. */
 const MAY_SET = ['Content-Disposition'];
 
@@ -74,6 +76,6 @@ export const REQUESTS_DETAILS: OperationDetails = {
   ...{ answers: UsageRequestsResponse, alsoAs: { 'text/csv': requestsCsv }, maySet: [...MAY_SET, 'Link'] },
   ...{
     query: { ...SELECTION, ...PAGE_QUERY },
-    refuses: [...REFUSALS, ...PAGE_REFUSALS, TOO_LONG],
+    refuses: [...REFUSALS, ...PAGE_REFUSALS, SearchTakesTooLong],
   },
 };

@@ -1,9 +1,8 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { BadRequest } from '../common/domain-error.js';
 import { parseIsoTime } from '../common/iso-time.js';
-import { parseLimit } from '../common/paging.js';
+import { parseLimit, WrongCursor } from '../common/paging.js';
 import type { UsageRecord } from './usage-record.js';
 
 /** A record's place: by time, then by id. */
@@ -19,7 +18,7 @@ export interface UsagePage {
 
 const PLACE = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 
-/** The {@link UsagePage} that `?limit` and `?cursor` ask for. @throws BadRequest */
+/** The {@link UsagePage} that `?limit` and `?cursor` ask for. @throws WrongLimit @throws WrongCursor */
 export const UsagePageParameters = createParamDecorator(
   (_: unknown, context: ExecutionContext): UsagePage => {
     const { limit, cursor } = context.switchToHttp().getRequest<Request>().query;
@@ -35,6 +34,6 @@ export function cursorOf({ at, id }: Place): string {
 function placeOf(cursor: unknown): Place {
   const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
   const [, at = '', id = ''] = PLACE.exec(text) ?? [];
-  if (!parseIsoTime(at)) throw new BadRequest('cursor is not one of ours');
+  if (!parseIsoTime(at)) throw new WrongCursor();
   return { at, id };
 }

@@ -5,6 +5,16 @@ import { BadRequest } from '../common/domain-error.js';
 import { parseIsoTime } from '../common/iso-time.js';
 import { ID } from '../common/path-id.js';
 import { isStorableText } from '../common/text.js';
+import {
+  EmptyRange,
+  MAX_VALUES,
+  NotATime,
+  NotIds,
+  NotNames,
+  NotOneOf,
+  NotStatuses,
+  TooManyValues,
+} from './usage.errors.js';
 
 export const BUCKETS = ['hour', 'day', 'month'] as const;
 export type Bucket = (typeof BUCKETS)[number];
@@ -16,8 +26,6 @@ export type Grouping = (typeof GROUPINGS)[number];
 /** With it the end of the last bucket would have five digits. */
 const LAST_YEAR = 9999;
 const DEFAULT_RANGE_MS = 30 * 24 * 3_600_000;
-/** That a filter may have. */
-export const MAX_VALUES = 100;
 const STATUS = /^[1-5]\d\d$/;
 
 /** Only records that have one of the values, for each of the filters that are there. */
@@ -68,7 +76,7 @@ function parseSelection(parameters: Parameters, now: Date): UsageSelection {
 function parseRange(parameters: Parameters, now: Date): { from: Date; to: Date } {
   const to = parseTime('to', parameters) ?? now;
   const from = parseTime('from', parameters) ?? new Date(to.getTime() - DEFAULT_RANGE_MS);
-  if (from >= to) throw new BadRequest('from must be before to');
+  if (from >= to) throw new EmptyRange();
   return { from, to };
 }
 
@@ -78,14 +86,14 @@ function parseTime(name: string, parameters: Parameters): Date | undefined {
   const time = parseIsoTime(text);
   const year = time?.getUTCFullYear() ?? NaN;
   if (year >= 1970 && year < LAST_YEAR) return time;
-  throw new BadRequest(`${name} must be a date, or a time with a time zone, as ISO 8601`);
+  throw new NotATime(name);
 }
 
 function parseFilters(parameters: Parameters): UsageFilters {
   const filters: UsageFilters = {};
   for (const name of GROUPINGS) {
     const values = FILTERS[name](name, parameters);
-    if (values.length > MAX_VALUES) throw new BadRequest(`${name} has more than ${MAX_VALUES} values`);
+    if (values.length > MAX_VALUES) throw new TooManyValues(name);
     if (values.length > 0) filters[name] = values;
   }
   return filters;
@@ -96,21 +104,20 @@ const FILTERS: Record<Grouping, (name: string, parameters: Parameters) => string
   model: names,
   provider: names,
   user: names,
-  upstream: (name, parameters) => matching(name, parameters, ID, 'ids'),
-  key: (name, parameters) => matching(name, parameters, ID, 'ids'),
-  status: (name, parameters) => matching(name, parameters, STATUS, 'HTTP statuses'),
+  upstream: (name, parameters) => matching(name, parameters, ID, NotIds),
+  key: (name, parameters) => matching(name, parameters, ID, NotIds),
+  status: (name, parameters) => matching(name, parameters, STATUS, NotStatuses),
 };
 
 function names(name: string, parameters: Parameters): string[] {
   const values = all(name, parameters);
-  if (!values.every((value) => value !== '' && isStorableText(value)))
-    throw new BadRequest(`${name} must not be empty or hold characters that cannot be stored`);
+  if (!values.every((value) => value !== '' && isStorableText(value))) throw new NotNames(name);
   return values;
 }
 
-function matching(name: string, parameters: Parameters, pattern: RegExp, what: string): string[] {
+function matching(name: string, parameters: Parameters, pattern: RegExp, Refusal: typeof NotIds): string[] {
   const values = list(name, parameters);
-  if (!values.every((value) => pattern.test(value))) throw new BadRequest(`${name} must be ${what}`);
+  if (!values.every((value) => pattern.test(value))) throw new Refusal(name);
   return values;
 }
 
@@ -134,6 +141,6 @@ function single(name: string, parameters: Parameters): string | undefined {
 
 function oneOf<T extends string>(name: string, value: string, values: readonly T[]): T {
   const found = values.find((each) => each === value);
-  if (found === undefined) throw new BadRequest(`${name} must be one of ${values.join(', ')}`);
+  if (found === undefined) throw new NotOneOf(name, values);
   return found;
 }

@@ -9,6 +9,7 @@ import type { UsageSelection } from './usage-query.js';
 import type { UsageRecord } from './usage-record.js';
 import { Conditions } from './usage-selection.js';
 import type { UsageOwner } from './usage-selection.js';
+import { SearchTakesTooLong } from './usage.errors.js';
 
 /** In the order in which records are shown. */
 export const RECORD_MEMBERS = [
@@ -32,7 +33,7 @@ export class UsageRequestsService {
 
   /**
    * Newest first. Pages stay what they are while records are added.
-   * @throws BadRequest when it takes too long, as looking for what is rare among very many does
+   * @throws SearchTakesTooLong where it looks for what is rare among very many
    */
   async page(
     owner: UsageOwner,
@@ -47,7 +48,7 @@ export class UsageRequestsService {
     const text = `SELECT ${RECORD_MEMBERS.join(', ')} FROM usage_records WHERE ${range} ${next}
       ORDER BY at DESC, id DESC LIMIT ${limit + 1}`;
     const question = { owner, text, values: conditions.values };
-    const rows = await timelyRows<UsageRecord>(this.dataSource, question, 'less time');
+    const rows = await timelyRows<UsageRecord>(this.dataSource, question, SearchTakesTooLong);
     const requests = rows.slice(0, limit);
     return { requests, next_cursor: rows.length > limit ? cursorOf(requests.at(-1)!) : null };
   }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { UsersService } from '../auth/users.service.js';
-import { BadRequest } from '../common/domain-error.js';
 import { KeysService } from '../keys/keys.service.js';
 import {
   UsageIntervalResponse,
@@ -18,9 +17,14 @@ import type { UsageQuery } from './usage-query.js';
 import type { UsageOwner } from './usage-selection.js';
 import { summaryStatement } from './usage-summary-statement.js';
 import type { SummaryRow } from './usage-summary-statement.js';
+import {
+  MAX_BUCKETS,
+  MAX_GROUPS,
+  SummaryTakesTooLong,
+  TooManyBuckets,
+  TooManyGroups,
+} from './usage.errors.js';
 
-const MAX_BUCKETS = 2_500;
-const MAX_GROUPS = 50_000;
 /** Of an answer that is not too long: with one for the totals. */
 const MAX_ROWS = 1 + MAX_BUCKETS + MAX_GROUPS;
 /** Compiling takes longer than it saves, and histograms of a year are to stay in memory. */
@@ -35,10 +39,10 @@ export class UsageSummaryService {
     private readonly users: UsersService,
   ) {}
 
-  /** @throws BadRequest when the answer would be too long */
+  /** @throws TooManyBuckets @throws TooManyGroups @throws SummaryTakesTooLong */
   async summarize(owner: UsageOwner, query: UsageQuery): Promise<UsageResponse> {
     const buckets = bucketsOf(query, MAX_BUCKETS);
-    if (!buckets) throw new BadRequest(`from and to are more than ${MAX_BUCKETS} buckets apart`);
+    if (!buckets) throw new TooManyBuckets();
     const rows = await this.rows(owner, query);
     const names = await this.namesIn(rows, query);
     const [totals] = rows.filter(({ level }) => level === 'totals');
@@ -53,10 +57,9 @@ export class UsageSummaryService {
 
   private async rows(owner: UsageOwner, query: UsageQuery): Promise<SummaryRow[]> {
     const question = { owner, ...summaryStatement(owner, query, MAX_ROWS + 1) };
-    const advice = 'less time, larger buckets or fewer groups';
-    const rows = await timelyRows<SummaryRow>(this.dataSource, question, advice, QUERY_SETTINGS);
+    const rows = await timelyRows<SummaryRow>(this.dataSource, question, SummaryTakesTooLong, QUERY_SETTINGS);
     if (rows.filter(({ level }) => level === 'group').length <= MAX_GROUPS) return rows;
-    throw new BadRequest(`there are more than ${MAX_GROUPS} groups: ask for less time or larger buckets`);
+    throw new TooManyGroups();
   }
 
   /** The names of keys and people as they are now; those of whom nothing is known any more have none. */
