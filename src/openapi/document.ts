@@ -9,6 +9,7 @@ import { HEADERS } from './headers.js';
 import { introduction } from './introduction.js';
 import { withExamples } from './json-schema.js';
 import type { Json } from './json-schema.js';
+import { metricsPath } from './metrics-operation.js';
 import { PROXY_SCHEMAS, proxyPaths } from './proxy-operations.js';
 import { parametersOf, requestBodyOf } from './requests.js';
 import { responsesOf } from './responses.js';
@@ -19,14 +20,14 @@ import { schemaName } from './schema-names.js';
 /** Between the name of a controller and that of a handler, while Nest's document is made into ours. */
 const OF = '#';
 
-/** The OpenAPI 3.1 document of the running service: nothing in it is written twice. */
+/** The OpenAPI 3.1 document of the running service: what routes take, answer and refuse is read from their code. */
 export function createDocument(app: NestExpressApplication, settings: Settings): OpenAPIObject {
   const head = new DocumentBuilder().setOpenAPIVersion('3.1.0').setTitle('mintkeep').setVersion('1');
   const found = SwaggerModule.createDocument(app, head.build(), {
     operationIdFactory: (controller, method) => `${controller}${OF}${method.replace(/\[\d+\]$/, '')}`,
   });
   const schemas = { ...schemasOf(found), ...PROXY_SCHEMAS };
-  const paths = { ...pathsOf(app, found, schemas), ...proxyPaths() };
+  const paths = { ...pathsOf(app, found, schemas), ...proxyPaths(), ...metricsPath() };
   return {
     openapi: found.openapi,
     info: { ...found.info, description: introduction(settings), license: LICENSE },

@@ -46,12 +46,11 @@ export const PROXY_SCHEMAS: Json = {
   },
 };
 
-/** The paths of the proxy, and that of the metrics. */
+/** The paths of the proxy. */
 export function proxyPaths(): Record<string, Json> {
   return {
     '/v1/models': { get: models() },
     '/v1/{path}': Object.fromEntries(METHODS.map((method) => [method, passOn(method)])),
-    '/metrics': { get: metrics() },
   };
 }
 
@@ -173,35 +172,5 @@ function oursOrTheirs(refusals: readonly ProxyRefusal[]): Json {
     ...rest,
     description: `${description}\n- or what the upstream answered, as it came`,
     content: { 'application/json': json, ...ANYTHING },
-  };
-}
-
-function metrics(): Json {
-  return {
-    ...{ operationId: 'getMetrics', summary: 'Metrics for Prometheus', tags: ['Operation'] },
-    description: 'Open to everybody where `ADMIN_TOKEN` is not set.',
-    security: [{ adminToken: [] }],
-    responses: {
-      200: {
-        ...{ description: 'Counters and histograms.', headers: headers(['Cache-Control']) },
-        content: {
-          'text/plain': { schema: { type: 'string' }, example: '# TYPE process_cpu_seconds_total counter\n' },
-        },
-      },
-      401: {
-        ...{ description: '- the admin token is required', headers: headers(['WWW-Authenticate']) },
-        content: {
-          'application/json': {
-            schema: {
-              ...{ type: 'object', required: ['error'] },
-              properties: {
-                error: { type: 'object', required: ['message'], properties: { message: { type: 'string' } } },
-              },
-            },
-            example: { error: { message: 'the admin token is required' } },
-          },
-        },
-      },
-    },
   };
 }

@@ -23,7 +23,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   upstreams: ['organizations', 'database'],
   usage: ['jobs', 'keys', 'organizations', 'auth', 'database'],
   'device-auth': ['jobs', 'keys', 'organizations', 'auth', 'database'],
-  openapi: ['proxy', 'organizations', 'auth'],
+  openapi: ['proxy', 'health', 'organizations', 'auth'],
   proxy: ['metrics', 'keys', 'upstreams', 'usage', 'database'],
   commands: ['documents', 'storage', 'upstreams', 'jobs', 'metrics', 'database'],
 };
