@@ -134,14 +134,6 @@ function refusals(
   );
 }
 
-/** Those that an answer has for its code. */
-const HEADERS_OF: Partial<Record<ProxyErrorCode, readonly string[]>> = {
-  missing_proxy_key: ['WWW-Authenticate', 'X-Should-Retry'],
-  invalid_proxy_key: ['WWW-Authenticate', 'X-Should-Retry'],
-  rate_limited: ['Retry-After'],
-  no_upstream: ['X-Should-Retry'],
-};
-
 interface OwnRefusal extends Json {
   readonly description: string;
   readonly content: Record<string, Json>;
@@ -151,10 +143,7 @@ function ours(refusals: readonly ProxyRefusal[]): OwnRefusal {
   const errors = refusals.map(({ body }) => body);
   return {
     description: errors.map(({ error }) => `- \`${error.code}\`: ${error.message}`).join('\n'),
-    headers: headers(
-      ID_HEADERS,
-      errors.flatMap(({ error }) => HEADERS_OF[error.code] ?? []),
-    ),
+    headers: headers(ID_HEADERS, refusals.flatMap(headerNames)),
     content: {
       'application/json': {
         schema: OURS,
@@ -162,6 +151,12 @@ function ours(refusals: readonly ProxyRefusal[]): OwnRefusal {
       },
     },
   };
+}
+
+/** As they are written mostly: `WWW-Authenticate`, `X-Should-Retry`. */
+function headerNames({ headers }: ProxyRefusal): string[] {
+  const names = headers.filter((_, i) => i % 2 === 0);
+  return names.map((name) => name.replace(/^www|\b[a-z]/g, (start) => start.toUpperCase()));
 }
 
 /** Any status may as well be that of the last upstream. */

@@ -25,9 +25,21 @@ export type ProxyErrorCode = keyof typeof REFUSALS;
 
 export const PROXY_ERROR_CODES = Object.keys(REFUSALS) as ProxyErrorCode[];
 
+/** To make the same request again would find the same key and pool: clients are told not to. */
+const FINAL: readonly ProxyErrorCode[] = ['missing_proxy_key', 'invalid_proxy_key', 'no_upstream'];
+
+/** Headers that RFC 9110 wants with a status (sections 15.5.2, 15.5.6 and 15.5.22). */
+const DEMANDED: Readonly<Record<number, readonly string[]>> = {
+  401: ['www-authenticate', 'Bearer'],
+  405: ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+  426: ['upgrade', 'HTTP/1.1'],
+};
+
 /** An answer of the proxy's own. */
 export interface ProxyRefusal {
   readonly status: number;
+  /** Those that tell clients what to do about it: names, in lower case, and values in turn. */
+  readonly headers: readonly string[];
   readonly body: ProxyErrorBody;
 }
 
@@ -43,10 +55,16 @@ export interface ProxyErrorBody {
   readonly request_id: string;
 }
 
-export function proxyRefusal(code: ProxyErrorCode, requestId: string): ProxyRefusal {
+/** @param retryAfterSeconds of `rate_limited`: when another attempt may go better */
+export function proxyRefusal(code: ProxyErrorCode, requestId: string, retryAfterSeconds = 1): ProxyRefusal {
   const [status, type, message] = REFUSALS[code];
   return {
     status,
+    headers: [
+      ...(DEMANDED[status] ?? []),
+      ...(FINAL.includes(code) ? ['x-should-retry', 'false'] : []),
+      ...(code === 'rate_limited' ? ['retry-after', String(retryAfterSeconds)] : []),
+    ],
     body: { type: 'error', error: { type, message, code, param: null }, request_id: requestId },
   };
 }

@@ -253,6 +253,7 @@ describe('the headers of an answer', () => {
     ] as const) {
       const told = (status: number | string) => Object.keys(headersOf(path, method, status)).slice(2);
       expect(told(401)).toEqual(['WWW-Authenticate', 'X-Should-Retry']);
+      expect(told(426)).toEqual(['Upgrade']);
       expect([told(429), told(503)]).toEqual([['Retry-After'], ['X-Should-Retry']]);
     }
     expect(headersOf('/metrics', 'get', 401)).toHaveProperty('WWW-Authenticate');

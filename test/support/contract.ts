@@ -126,7 +126,7 @@ export class Contract {
 /** Headers that clients act on, and that say nothing where nobody knows of them. */
 const TOLD_HEADERS = [
   ...['Allow', 'Content-Disposition', 'Link', 'Location', 'Request-Id', 'Retry-After', 'Set-Cookie'],
-  ...['WWW-Authenticate', 'X-Should-Retry'],
+  ...['Upgrade', 'WWW-Authenticate', 'X-Should-Retry'],
 ];
 
 function violationOfHeaders(answer: Answer, { headers = {} }: ApiResponse, name: string) {
