@@ -11,12 +11,8 @@ export class ScopeImmutable extends DomainError {
   }
 }
 
-/** The database cannot be asked, and the key was not verified recently enough to do without. */
-export class DatabaseUnavailable extends DomainError {
-  override readonly type = 'database_unavailable';
-  readonly status = HttpStatus.SERVICE_UNAVAILABLE;
-
-  constructor() {
-    super('the key cannot be verified at the moment');
-  }
-}
+/**
+ * The database cannot be asked, and what it said last was not recent enough to do without. The proxy has its own words
+ * for it.
+ */
+export class DatabaseUnavailable extends Error {}
