@@ -3,12 +3,12 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { UsageRequestsResponse } from './dto/usage-requests.response.js';
 import { timelyRows } from './timely-rows.js';
+import { Conditions } from './usage-conditions.js';
+import type { UsageOwner } from './usage-conditions.js';
 import { cursorOf } from './usage-page.js';
 import type { UsagePage } from './usage-page.js';
 import type { UsageSelection } from './usage-query.js';
 import type { UsageRecord } from './usage-record.js';
-import { Conditions } from './usage-selection.js';
-import type { UsageOwner } from './usage-selection.js';
 import { SearchTakesTooLong } from './usage.errors.js';
 
 /** In the order in which records are shown. */

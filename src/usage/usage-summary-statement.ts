@@ -1,10 +1,11 @@
 import { countOf, elementOf, isOf, middleOf, stepOf } from './histogram.js';
 import type { Metric } from './histogram.js';
+import { TOKENS } from './record-columns.js';
 import { piecesOf } from './usage-calendar.js';
+import { columnOf, Conditions } from './usage-conditions.js';
+import type { UsageOwner } from './usage-conditions.js';
 import { BUCKETS } from './usage-query.js';
-import type { Bucket, Grouping, UsageQuery } from './usage-query.js';
-import { Conditions } from './usage-selection.js';
-import type { UsageOwner } from './usage-selection.js';
+import type { Bucket, UsageQuery } from './usage-query.js';
 
 /** A statement with its values. */
 export interface Statement {
@@ -12,16 +13,6 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** The columns that tell groups apart. */
-const GROUP_COLUMNS: Record<Grouping, string> = {
-  model: 'model',
-  provider: 'provider',
-  upstream: 'upstream_id',
-  key: 'key_id',
-  user: 'user_id',
-  status: 'status',
-};
-const TOKENS = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'total_tokens'];
 const SUMS = ['requests', 'errors', ...TOKENS, 'latency_ms', 'ttft_ms', 'ttft_requests'];
 const DIMENSIONS = 'model, provider, upstream_id, upstream_name, key_id, user_id, status';
 
@@ -63,7 +54,7 @@ export interface SummaryRow {
  */
 export function summaryStatement(owner: UsageOwner, query: UsageQuery, maxRows: number): Statement {
   const conditions = new Conditions(owner, query.filters);
-  const groups = query.groupBy.map((name) => GROUP_COLUMNS[name]);
+  const groups = query.groupBy.map(columnOf);
   const columns = ['bucket', ...groups];
   const names = groups.includes('upstream_id') ? ['upstream_name'] : [];
   const text = `

@@ -13,8 +13,8 @@ import type { GroupNames } from './dto/usage.response.js';
 import { timelyRows } from './timely-rows.js';
 import { bucketsOf } from './usage-calendar.js';
 import type { Interval } from './usage-calendar.js';
+import type { UsageOwner } from './usage-conditions.js';
 import type { UsageQuery } from './usage-query.js';
-import type { UsageOwner } from './usage-selection.js';
 import { summaryStatement } from './usage-summary-statement.js';
 import type { SummaryRow } from './usage-summary-statement.js';
 import {

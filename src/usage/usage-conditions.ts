@@ -5,8 +5,8 @@ import type { Grouping, UsageFilters } from './usage-query.js';
 /** Whose usage: all that a person's keys have used, or all keys of an organization. */
 export type UsageOwner = { readonly userId: string } | { readonly organizationId: number };
 
-/** The column that a filter looks at, and its type. */
-const FILTER_COLUMNS: Record<Grouping, readonly [column: string, type: string]> = {
+/** The column that usage is filtered and grouped by, and its type. */
+const COLUMNS: Record<Grouping, readonly [column: string, type: string]> = {
   model: ['model', 'text'],
   provider: ['provider', 'text'],
   upstream: ['upstream_id', 'bigint'],
@@ -14,6 +14,9 @@ const FILTER_COLUMNS: Record<Grouping, readonly [column: string, type: string]> 
   user: ['user_id', 'text'],
   status: ['status', 'integer'],
 };
+
+/** What groups are told apart by. */
+export const columnOf = (name: Grouping): string => COLUMNS[name][0];
 
 /** The conditions that choose records or roll-ups, and the values in them. */
 export class Conditions {
@@ -27,7 +30,7 @@ export class Conditions {
         : `organization_id = ${this.add(owner.organizationId)}::bigint`,
     ];
     for (const name of GROUPINGS) {
-      const [column, type] = FILTER_COLUMNS[name];
+      const [column, type] = COLUMNS[name];
       const wanted = filters[name];
       if (wanted) this.common.push(`${column} = ANY (${this.add(wanted)}::${type}[])`);
     }
