@@ -17,7 +17,7 @@ export class DeviceAddresses {
     this.path = new URL(this.page).pathname;
   }
 
-  /** Absolute, with what was typed. */
+  /** Absolute, with a code, or what was typed for one. */
   pageOf(userCode: string): string {
     return this.page + queryOf(userCode);
   }

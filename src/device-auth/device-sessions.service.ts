@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Settings } from '../config/settings.js';
 import { networkOf } from './client-address.js';
+import { DeviceAddresses } from './device-addresses.js';
 import { DeviceCodes } from './device-codes.js';
 import { POLL_INTERVAL_SECONDS, SESSION_SECONDS } from './device-flow.js';
 import { DeviceSession } from './device-session.entity.js';
@@ -28,6 +29,7 @@ export class DeviceSessionsService {
     private readonly deviceCodes: DeviceCodes,
     private readonly userCodes: UserCodes,
     private readonly limits: RateLimits,
+    private readonly addresses: DeviceAddresses,
     private readonly settings: Settings,
   ) {}
 
@@ -36,12 +38,11 @@ export class DeviceSessionsService {
     await this.limits.hit(`device-codes:${networkOf(address)}`, this.settings.deviceCodesPerMinute, 60);
     const deviceCode = this.deviceCodes.issue();
     const userCode = await this.insert(deviceCode, device, address);
-    const uri = `${this.settings.publicUrl}/auth/device`;
     return {
       device_code: deviceCode,
       user_code: userCode,
-      verification_uri: uri,
-      verification_uri_complete: `${uri}?user_code=${userCode}`,
+      verification_uri: this.addresses.page,
+      verification_uri_complete: this.addresses.pageOf(userCode),
       expires_in: SESSION_SECONDS,
       interval: POLL_INTERVAL_SECONDS,
     };
