@@ -8,8 +8,8 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 const LIMIT = /^[1-9]\d{0,2}$/;
 
-/** A page of something that grows without end, newest first. */
-export interface Page {
+/** Which page of something that grows without end, newest first. */
+export interface PageRequest {
   /** 1 to 200. */
   readonly limit: number;
   /** Only what has a smaller id; undefined for the first page. */
@@ -46,8 +46,8 @@ export class WrongCursor extends BadRequest {
 
 export const PAGE_REFUSALS = [WrongLimit, WrongCursor];
 
-/** The {@link Page} that `?limit` and `?cursor` ask for. @throws WrongLimit @throws WrongCursor */
-export const PageQuery = createParamDecorator((_: unknown, context: ExecutionContext): Page => {
+/** The {@link PageRequest} that `?limit` and `?cursor` ask for. @throws WrongLimit @throws WrongCursor */
+export const PageQuery = createParamDecorator((_: unknown, context: ExecutionContext): PageRequest => {
   const { limit, cursor } = context.switchToHttp().getRequest<Request>().query;
   return { limit: parseLimit(limit), before: cursor === undefined ? undefined : parseCursor(cursor) };
 });

@@ -4,7 +4,7 @@ import { LessThan, Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import type { SessionUser } from '../auth/session-user.js';
 import { toPage } from '../common/paging.js';
-import type { Page, Paged } from '../common/paging.js';
+import type { Paged, PageRequest } from '../common/paging.js';
 import { AuditEvent } from './audit-event.entity.js';
 import type { AuditDetails, AuditTarget } from './audit-event.entity.js';
 import type { OwnerScope } from './owner-scope.js';
@@ -42,7 +42,7 @@ export class AuditTrail {
   }
 
   /** Newest first. */
-  async page({ organizationId }: OwnerScope, { limit, before }: Page): Promise<Paged<AuditEvent>> {
+  async page({ organizationId }: OwnerScope, { limit, before }: PageRequest): Promise<Paged<AuditEvent>> {
     const rows = await this.events.find({
       where: { organizationId, ...(before === undefined ? {} : { id: LessThan(before) }) },
       order: { id: 'DESC' },

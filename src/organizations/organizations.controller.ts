@@ -6,7 +6,7 @@ import { JsonBody } from '../common/json-body.js';
 import { Operation } from '../common/operation.js';
 import { PAGE_QUERY, PAGE_REFUSALS } from '../common/paging.js';
 import { PageQuery } from '../common/paging.js';
-import type { Page } from '../common/paging.js';
+import type { PageRequest } from '../common/paging.js';
 import { AuditTrail } from './audit-trail.js';
 import { AuditPageResponse } from './dto/audit.response.js';
 import { CreateOrganizationDto, UpdateOrganizationDto } from './dto/organization.requests.js';
@@ -100,7 +100,7 @@ export class OrganizationsController {
   })
   @AdminOnly('read the audit trail')
   @Get(':organizationId/audit')
-  async auditTrail(@Scope() scope: OwnerScope, @PageQuery() page: Page): Promise<AuditPageResponse> {
+  async auditTrail(@Scope() scope: OwnerScope, @PageQuery() page: PageRequest): Promise<AuditPageResponse> {
     return AuditPageResponse.from(await this.audit.page(scope, page));
   }
 }

@@ -64,7 +64,7 @@ export class ProjectsService implements OnModuleInit {
     const { organizationId } = scope;
     return this.transactions.run(async (transaction) => {
       const project = transaction.create(Project, { organizationId, name, description: description ?? '' });
-      await transaction.insert(Project, project).catch(refuse); // fills in what the database decides
+      await transaction.insert(Project, project).catch(asRefusal); // fills in what the database decides
       if (description) await assertBounded(scope, transaction);
       return project;
     });
@@ -81,7 +81,7 @@ export class ProjectsService implements OnModuleInit {
         .where({ id, organizationId: scope.organizationId })
         .returning(COLUMNS)
         .execute()
-        .catch(refuse);
+        .catch(asRefusal);
       const [project] = result.raw as ProjectResponse[];
       if (!project) throw new NotFound();
       if (description) await assertBounded(scope, transaction, bytesBefore);
@@ -131,7 +131,7 @@ async function descriptionBytes({ organizationId }: OwnerScope, transaction: Ent
   return descriptions!.bytes;
 }
 
-function refuse(error: unknown): never {
+function asRefusal(error: unknown): never {
   if (violatesUnique(error, 'projects_organization_id_name_key')) throw new NameTaken();
   if (violatesForeignKey(error, 'projects_organization_id_fkey')) throw new OrganizationNotFound();
   throw error;

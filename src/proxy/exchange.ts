@@ -2,8 +2,8 @@ import type { HttpResponse } from '../common/http-exchange.js';
 import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { Attempt } from './attempt.js';
 import type { AttemptEvents, Deadlines } from './attempt.js';
+import { prepareRefusal } from './prepared-refusal.js';
 import type { Answering, ProxiedRequest } from './proxied-request.js';
-import { refuse } from './refuse.js';
 import type { ProxyErrorCode } from './proxy-error.js';
 import { Relay } from './relay.js';
 import type { RelayEvents } from './relay.js';
@@ -128,7 +128,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
   private refuse(code: ProxyErrorCode): void {
     for (const attempt of this.attempts) attempt.cancel();
     const attempt = this.attempts.at(-1);
-    const { status, send } = refuse(this.response, code, this.request.id);
+    const { status, send } = prepareRefusal(this.response, code, this.request.id);
     const ending: Ending = {
       ...{ status, outcome: 'upstream_error', attempt, attempts: this.attempts, isStream: false },
     };

@@ -6,8 +6,8 @@ import type { AttemptError } from './attempt.js';
 import type { AnswerHead } from './answer-head.js';
 import { mergedModels, modelsIn } from './models.js';
 import type { ListedModel } from './models.js';
+import { prepareRefusal } from './prepared-refusal.js';
 import type { ProxiedRequest } from './proxied-request.js';
-import { refuse } from './refuse.js';
 import { wireRequest } from './target.js';
 import type { Target } from './target.js';
 import { UpstreamConnections } from './upstream-connections.js';
@@ -58,7 +58,7 @@ export class ModelList {
       const body = attempt && textOf(lists, asksAnthropic);
       if (body === undefined) {
         const code = attempt ? 'upstream_error' : 'upstream_unreachable';
-        const { status, send } = refuse(response, code, request.id);
+        const { status, send } = prepareRefusal(response, code, request.id);
         const last = attempts.at(-1);
         finish(
           request,

@@ -13,10 +13,10 @@ import { KeyLimits } from './key-limits.js';
 import { isLoop, LIST_PASSES_LIMIT, LOOP_HEADER, PASSES_LIMIT } from './loops.js';
 import { isModelList, ModelList } from './model-list.js';
 import { Pools } from './pools.js';
+import { prepareRefusal } from './prepared-refusal.js';
 import { ProxiedRequest } from './proxied-request.js';
 import type { ProxyErrorCode } from './proxy-error.js';
 import { readBody } from './read-body.js';
-import { refuse } from './refuse.js';
 import { readFields } from './request-fields.js';
 import { targetAt } from './target.js';
 import type { Target } from './target.js';
@@ -107,7 +107,7 @@ export class ProxyForwarding {
     outcome: UsageOutcome,
     retryAfterSeconds?: number,
   ): void {
-    const { status, send } = refuse(response, code, request.id, retryAfterSeconds);
+    const { status, send } = prepareRefusal(response, code, request.id, retryAfterSeconds);
     this.finish(request, { ...UNTRIED, status, outcome }, send);
   }
 

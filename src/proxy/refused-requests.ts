@@ -3,8 +3,8 @@ import type { HttpResponse } from '../common/http-exchange.js';
 import { requestIdFor } from '../common/request-id.js';
 import { Metrics } from '../metrics/metrics.js';
 import { CLIENT_GONE, lineOf } from '../metrics/request-observer.js';
+import { prepareRefusal } from './prepared-refusal.js';
 import type { ProxyErrorCode } from './proxy-error.js';
-import { refuse } from './refuse.js';
 
 const ROUTE = '/v1/*';
 
@@ -21,7 +21,7 @@ export class RefusedRequests {
   /** @param beganAt when it came, as `performance.now()` has it */
   refuse(response: HttpResponse, code: ProxyErrorCode, beganAt: number): void {
     const requestId = requestIdFor(response.req);
-    const { status, send } = refuse(response, code, requestId);
+    const { status, send } = prepareRefusal(response, code, requestId);
     this.metrics.proxy.refused(code);
     const log = () => {
       const told = response.writableFinished ? status : CLIENT_GONE;

@@ -40,7 +40,7 @@ export async function assertRoom(organizationId: number, transaction: EntityMana
 
 /** @throws NameTaken */
 export async function insertRow(upstream: Upstream, transaction: EntityManager): Promise<void> {
-  await transaction.insert(Upstream, upstream).catch(refuse); // fills in what the database decides
+  await transaction.insert(Upstream, upstream).catch(asRefusal); // fills in what the database decides
 }
 
 /** @throws NameTaken */
@@ -56,12 +56,12 @@ export async function updateRow(
     .where({ id })
     .returning(COLUMNS)
     .execute()
-    .catch(refuse);
+    .catch(asRefusal);
   const [row] = result.raw as UpstreamResponse[];
   return row!;
 }
 
-function refuse(error: unknown): never {
+function asRefusal(error: unknown): never {
   if (violatesUnique(error, 'upstreams_organization_id_name_key')) throw new NameTaken();
   throw error;
 }

@@ -9,7 +9,7 @@ export interface PreparedRefusal {
 }
 
 /** @param retryAfterSeconds see {@link proxyRefusal} */
-export function refuse(
+export function prepareRefusal(
   response: HttpResponse,
   code: ProxyErrorCode,
   requestId: string,
