@@ -17,7 +17,7 @@ import {
   SlowDown,
   UnknownDeviceCode,
 } from './device-auth.errors.js';
-import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH } from './device-name.js';
+import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH } from './device-flow.js';
 import { DevicePollingService } from './device-polling.service.js';
 import { DeviceSessionsService } from './device-sessions.service.js';
 import { DeviceCodeResponse } from './dto/device-code.response.js';

@@ -4,7 +4,7 @@ import { startApp } from '../../test/support/app.js';
 import type { TestApp } from '../../test/support/app.js';
 import { inParallel } from '../../test/support/parallel.js';
 import { AbandonedUpdates } from './abandoned-updates.js';
-import { sha256 } from './document-with-content.js';
+import { sha256 } from './document-body.js';
 
 let app: TestApp;
 let updates: AbandonedUpdates;

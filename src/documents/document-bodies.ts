@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ObjectStore } from '../storage/object-store.js';
-import { bodyKey, sha256 } from './document-with-content.js';
-import type { Body } from './document-with-content.js';
+import { bodyKey, sha256 } from './document-body.js';
+import type { Body } from './document-body.js';
 import type { Document } from './document.entity.js';
 
 /** The bodies of documents in object storage. */

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { DocumentBodies } from './document-bodies.js';
+import { sha256 } from './document-body.js';
+import type { DocumentWithContent } from './document-body.js';
 import type { LockedDocument } from './document-lock.js';
 import { changeRow } from './document-rows.js';
 import { DocumentUpdate } from './document-update.entity.js';
-import { sha256 } from './document-with-content.js';
-import type { DocumentWithContent } from './document-with-content.js';
 import { Document } from './document.entity.js';
 import { BodyLost, SlugTaken } from './documents.errors.js';
 import type { BodyLoss } from './documents.errors.js';

@@ -4,7 +4,7 @@ import { In, Repository } from 'typeorm';
 import { DeletionQueue } from '../storage/deletion-queue.js';
 import { ObjectStore } from '../storage/object-store.js';
 import { findPatiently, inTurns } from './check-pace.js';
-import { BODY_PREFIX, documentIdOf } from './document-with-content.js';
+import { BODY_PREFIX, documentIdOf } from './document-body.js';
 import { Document } from './document.entity.js';
 import type { CheckObserver, Finding } from './storage-finding.js';
 

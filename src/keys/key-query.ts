@@ -26,6 +26,3 @@ export const IncludeRevoked = createParamDecorator((_: unknown, context: Executi
   if (given !== 'true' && given !== 'false') throw new NotAChoice();
   return given === 'true';
 });
-
-/** What is said of minting. */
-export const ONCE = 'The answer is the only one that ever shows the key. The body may be left out.';

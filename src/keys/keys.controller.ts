@@ -18,9 +18,9 @@ import { JsonBody, OptionalJsonBody } from '../common/json-body.js';
 import { Operation } from '../common/operation.js';
 import { OrganizationNotFound } from '../organizations/organizations.errors.js';
 import { ScopesService } from '../organizations/scopes.service.js';
-import { MintOwnKeyDto, RenameKeyDto } from './dto/key.requests.js';
+import { MintOwnKeyDto, OF_MINTING, RenameKeyDto } from './dto/key.requests.js';
 import { KeyListResponse, KeyResponse, NewKeyResponse } from './dto/key.response.js';
-import { INCLUDE_REVOKED, IncludeRevoked, NotAChoice, ONCE } from './key-query.js';
+import { INCLUDE_REVOKED, IncludeRevoked, NotAChoice } from './key-query.js';
 import { ScopeImmutable } from './keys.errors.js';
 import { KeysService } from './keys.service.js';
 
@@ -48,7 +48,7 @@ export class KeysController {
   }
 
   @Operation('mintKey', 'Mint a key', {
-    description: ONCE,
+    description: OF_MINTING,
     answers: NewKeyResponse,
     refuses: [OrganizationNotFound],
   })

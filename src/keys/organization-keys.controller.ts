@@ -15,9 +15,9 @@ import { OptionalJsonBody } from '../common/json-body.js';
 import { Operation } from '../common/operation.js';
 import { Scope } from '../organizations/owner-scope.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
-import { MintKeyDto } from './dto/key.requests.js';
+import { MintKeyDto, OF_MINTING } from './dto/key.requests.js';
 import { KeyListResponse, NewKeyResponse } from './dto/key.response.js';
-import { INCLUDE_REVOKED, IncludeRevoked, NotAChoice, ONCE } from './key-query.js';
+import { INCLUDE_REVOKED, IncludeRevoked, NotAChoice } from './key-query.js';
 import { KeysService } from './keys.service.js';
 
 /** The keys of an organization: an admin's view has all of them, a member's its own. */
@@ -41,7 +41,7 @@ export class OrganizationKeysController {
   }
 
   @Operation('mintOrganizationKey', 'Mint a key of an organization', {
-    description: ONCE,
+    description: OF_MINTING,
     answers: NewKeyResponse,
   })
   @Header('Cache-Control', 'no-store')

@@ -16,6 +16,10 @@ export interface AnswerHead {
 /** How the end of a body is known: by its length in bytes, by chunks, or by the end of the connection. */
 export type BodyFraming = number | 'chunked' | 'close';
 
+export function isEventStream(contentType: string): boolean {
+  return contentType.startsWith('text/event-stream');
+}
+
 /** The bytes are not an answer in HTTP/1.1. */
 export class MalformedAnswer extends Error {}
 

@@ -1,6 +1,7 @@
 import { EMPTY_LINE } from '../common/header-lines.js';
 import { MalformedAnswer, parseHead } from './answer-head.js';
 import type { AnswerHead } from './answer-head.js';
+import { EMPTY } from './empty.js';
 
 /** What becomes of the bytes of an answer. */
 export interface AnswerSink {
@@ -19,7 +20,6 @@ const LF = 10;
 const CR = 13;
 const SPACE = 0x20;
 const SEMICOLON = 0x3b;
-const EMPTY: Buffer = Buffer.alloc(0);
 
 const enum Expects {
   nothing,

@@ -1,3 +1,4 @@
+import { isEventStream } from './answer-head.js';
 import type { AnswerHead } from './answer-head.js';
 import { firstEvent } from './first-event.js';
 import { isServerError } from './stream-events.js';
@@ -240,8 +241,4 @@ export class Attempt implements AnswerListener {
 /** A successful event stream may yet say that the provider is overloaded. */
 function mayBeginWithAnError({ status, contentType, encoded, framing }: AnswerHead): boolean {
   return isEventStream(contentType) && status < 300 && !encoded && framing !== 0;
-}
-
-export function isEventStream(contentType: string): boolean {
-  return contentType.startsWith('text/event-stream');
 }

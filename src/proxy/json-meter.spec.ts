@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { cuts, singly, splitAt } from '../../test/support/splits.js';
 import { JsonMeter, usageIn } from './json-meter.js';
 import { NOTHING_READ, readingOf } from './meter.js';
-import { asObject } from './token-counts.js';
+import { asObject } from './json-object.js';
 
 const KEYS = ['usage', '"usage"', '"usage', '\\"usage', 'usage"', '\\', 'prompt_tokens', 'a', '__proto__'];
 const key = fc.oneof(fc.constantFrom(...KEYS), fc.string({ unit: 'binary' }));

@@ -1,8 +1,9 @@
-import { EMPTY, NOTHING_READ, readingOf } from './meter.js';
+import { EMPTY } from './empty.js';
+import { NOTHING_READ, readingOf } from './meter.js';
 import type { Meter, Reading } from './meter.js';
 import { BACKSLASH, CLOSE_BRACE, COLON, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-members.js';
 import { readObject, skipSpace, skipValue } from './json-members.js';
-import { asObject } from './token-counts.js';
+import { asObject } from './json-object.js';
 
 /** Of answers beyond this, the last part is looked at: usage comes behind the content. */
 const KEPT_BYTES = 4_194_304;

@@ -1,4 +1,5 @@
 import type { UsageSource } from '../usage/usage-record.js';
+import { EMPTY } from './empty.js';
 import { NO_TOKENS, tokenCounts } from './token-counts.js';
 import type { ProviderUsage, TokenCounts } from './token-counts.js';
 
@@ -35,8 +36,6 @@ export interface Meter {
   /** When the first content came, as `performance.now()` has it; undefined before. */
   readonly contentAt?: number;
 }
-
-export const EMPTY: Buffer = Buffer.alloc(0);
 
 /** For answers that report no usage: refusals, and what is neither JSON nor an event stream. */
 export class NoMeter implements Meter {

@@ -1,4 +1,4 @@
-import { asObject } from './token-counts.js';
+import { asObject } from './json-object.js';
 
 /** A model as its upstream lists it. */
 export type ListedModel = Readonly<Record<string, unknown>> & { readonly id: string };

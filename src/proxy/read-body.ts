@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../common/http-exchange.js';
-import { EMPTY } from './meter.js';
+import { EMPTY } from './empty.js';
 
 /** What becomes of a body: one of the two, unless the client leaves. */
 export interface BodyEvents {

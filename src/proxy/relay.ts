@@ -1,12 +1,13 @@
 import type { HttpResponse } from '../common/http-exchange.js';
 import { STRING_LIMIT_BYTES } from '../common/string-limit.js';
 import { AnswerBlocks } from './answer-blocks.js';
+import { isEventStream } from './answer-head.js';
 import type { AnswerHead } from './answer-head.js';
-import { isEventStream } from './attempt.js';
 import type { AnswerTaker } from './attempt.js';
+import { EMPTY } from './empty.js';
 import { interruptionEvent, isResponses, LineEnds, SequenceNumbers } from './interruption.js';
 import { JsonMeter } from './json-meter.js';
-import { EMPTY, NoMeter } from './meter.js';
+import { NoMeter } from './meter.js';
 import type { Meter } from './meter.js';
 import type { ProxiedRequest } from './proxied-request.js';
 import { proxyRefusal } from './proxy-error.js';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { storableText } from '../common/text.js';
+import { EMPTY } from './empty.js';
 import { readObject } from './json-members.js';
-import { EMPTY } from './meter.js';
 import type { MemberSpan, ObjectText } from './json-members.js';
 
 const MODEL_LIMIT = 200;

@@ -1,4 +1,5 @@
-import { asObject } from './token-counts.js';
+import { asObject } from './json-object.js';
+import type { JsonObject } from './json-object.js';
 import type { ProviderUsage } from './token-counts.js';
 
 /** What one event of a stream says that the proxy needs to know. */
@@ -39,7 +40,7 @@ export function readEvent(data: string): EventReading | undefined {
   return isError(event) ? { ...reading, isError: true } : reading;
 }
 
-function isError(event: ProviderUsage): boolean {
+function isError(event: JsonObject): boolean {
   return isString(event.error) || errorIn(event, event.type === 'error' ? 'error' : '') !== undefined;
 }
 
@@ -50,7 +51,7 @@ function choicesOf({ choices, type, usage }: ProviderUsage): readonly unknown[] 
 }
 
 /** A chunk of OpenAI's chat completions or completions. */
-function readChunk(chunk: ProviderUsage, choices: readonly unknown[]): EventReading {
+function readChunk(chunk: JsonObject, choices: readonly unknown[]): EventReading {
   const usage = asObject(chunk.usage);
   return {
     hasContent: choices.some(hasContent),
@@ -79,7 +80,7 @@ function hasContent(choice: unknown): boolean {
 }
 
 /** An event of Anthropic's messages or of OpenAI's responses. */
-function readTyped(event: ProviderUsage): EventReading {
+function readTyped(event: JsonObject): EventReading {
   const { type } = event;
   if (type === 'message_start') return { ...NOTHING, usage: asObject(asObject(event.message)?.usage) };
   if (type === 'message_delta') return { ...NOTHING, usage: asObject(event.usage), isFinal: true };
@@ -125,14 +126,14 @@ export function isServerError(name: string, data: string): boolean {
   return [type, code].some((word) => typeof word === 'string' && SERVER_ERROR.test(word));
 }
 
-function errorIn(event: ProviderUsage | undefined, name: string): ProviderUsage | undefined {
+function errorIn(event: JsonObject | undefined, name: string): JsonObject | undefined {
   const failed = event?.type === 'response.failed' ? asObject(event.response) : event;
   const error = asObject(failed?.error);
   // Responses put it beside the type, and vLLM beside the kind of object.
   return error ?? (name === 'error' || event?.object === 'error' ? event : undefined);
 }
 
-function parse(data: string): ProviderUsage | undefined {
+function parse(data: string): JsonObject | undefined {
   try {
     return asObject(JSON.parse(data));
   } catch {

@@ -1,4 +1,5 @@
-import { EMPTY, NOTHING_READ, readingOf } from './meter.js';
+import { EMPTY } from './empty.js';
+import { NOTHING_READ, readingOf } from './meter.js';
 import type { Meter, Reading } from './meter.js';
 import { readEvent } from './stream-events.js';
 import type { EventReading } from './stream-events.js';

@@ -1,3 +1,6 @@
+import { asObject } from './json-object.js';
+import type { JsonObject } from './json-object.js';
+
 /** Tokens as they are recorded; null where the provider did not say. */
 export interface TokenCounts {
   /** With those read from and written to the provider's cache. */
@@ -13,7 +16,7 @@ export const NO_TOKENS: TokenCounts = {
 };
 
 /** A usage object as a provider sends it. */
-export type ProviderUsage = Readonly<Record<string, unknown>>;
+export type ProviderUsage = JsonObject;
 
 /**
  * Reads what OpenAI (chat completions, completions, embeddings: `prompt_tokens`; responses: `input_tokens`),
@@ -101,9 +104,4 @@ const COUNT_LIMIT = 1_000_000_000;
 function count(value: unknown): number | null {
   const isCount = Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= COUNT_LIMIT;
   return isCount ? (value as number) : null;
-}
-
-export function asObject(value: unknown): ProviderUsage | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as ProviderUsage) : undefined;
 }

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { About, field, Optional } from '../../common/fields.js';
 import { toShownName } from '../../common/shown-name.js';
-import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH } from '../device-name.js';
+import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH } from '../device-flow.js';
 
 /** Any string. */
 function AnyText(): PropertyDecorator {

@@ -1,5 +1,5 @@
 import { ID, listOf, Shown, text, TIME } from '../../common/members.js';
-import type { DocumentWithContent } from '../document-with-content.js';
+import type { DocumentWithContent } from '../document-body.js';
 
 /** A document as lists show it. */
 export class DocumentSummaryResponse {

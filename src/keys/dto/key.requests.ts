@@ -1,5 +1,8 @@
 import { About, FutureTime, IdField, Name, Optional } from '../../common/fields.js';
 
+/** What is said of minting, whoever's key it is. */
+export const OF_MINTING = 'The answer is the only one that ever shows the key. The body may be left out.';
+
 /** A key of the organization that the address names. */
 export class MintKeyDto {
   @About('`API key` when left out.', 'laptop')

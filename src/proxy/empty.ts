@@ -1,0 +1,2 @@
+/** No bytes. */
+export const EMPTY: Buffer = Buffer.alloc(0);
