@@ -3,6 +3,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import type { buildConnector } from 'undici';
 import { Settings } from '../config/settings.js';
 import { AddressGuard } from '../upstreams/address-guard.js';
+import { connectFailureOf } from '../upstreams/connect-failure.js';
 import { guardedConnector } from '../upstreams/guarded-connector.js';
 import { UPSTREAM_READING, UpstreamConnection } from './upstream-connection.js';
 import type { AnswerListener, FailureKind, WireRequest } from './upstream-connection.js';
@@ -118,9 +119,6 @@ export class Transfer {
 }
 
 function failureOf(error: Error): FailureKind {
-  const code = String((error as NodeJS.ErrnoException).code);
-  if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'dns';
-  if (code === 'ERR_ADDRESS_REFUSED') return 'refused';
-  if (/CERT|SIGN|SSL|TLS|EPROTO/.test(code)) return 'tls';
-  return 'connect';
+  const failure = connectFailureOf(error);
+  return failure === 'certificate' ? 'tls' : failure;
 }

@@ -32,6 +32,9 @@ export function providerOf(baseUrl: string): Provider {
   return NAMED.find(([, domains]) => domains.some(belongs))?.[0] ?? 'custom';
 }
 
+/** Of its API, which it wants to be told in `anthropic-version`. */
+export const ANTHROPIC_VERSION = '2023-06-01';
+
 /** The header by which the API key is presented. */
 export function credentialHeader(provider: Provider, apiKey: string): Record<string, string> {
   return provider === 'anthropic' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` };

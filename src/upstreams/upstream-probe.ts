@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Client } from 'undici';
 import { AddressGuard, AddressRefused } from './address-guard.js';
+import { connectFailureOf } from './connect-failure.js';
 import type { UpstreamTestResponse } from './dto/upstream.response.js';
 import { guardedConnector } from './guarded-connector.js';
-import { credentialHeader } from './provider.js';
+import { ANTHROPIC_VERSION, credentialHeader } from './provider.js';
 import { targetUrl } from './target-url.js';
 import type { Upstream } from './upstream.entity.js';
 
 const TIMEOUT_MS = 10_000;
 
 const PROBE_PATH = '/v1/models';
-const ANTHROPIC_VERSION = '2023-06-01';
 
 /** Asks upstreams for their models, to see whether base URL and API key are right. */
 @Injectable()
@@ -54,9 +54,11 @@ function messageFor(status: number): string {
   return status < 500 ? 'the upstream refuses the request' : 'the upstream fails';
 }
 
+/** By what {@link connectFailureOf} says, by code or by name. */
 const FAILURES: Record<string, string> = {
-  ENOTFOUND: 'the host name does not resolve',
-  EAI_AGAIN: 'the host name does not resolve',
+  dns: 'the host name does not resolve',
+  certificate: 'the certificate of the upstream is not trusted',
+  tls: 'the upstream does not speak TLS',
   ECONNREFUSED: 'the upstream refuses the connection',
   ECONNRESET: 'the upstream closes the connection',
   UND_ERR_SOCKET: 'the upstream closes the connection',
@@ -67,7 +69,6 @@ const FAILURES: Record<string, string> = {
 function messageOf(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
   const { code, name } = error as { code?: unknown; name?: string };
-  if (/CERT|SIGNATURE/.test(String(code))) return 'the certificate of the upstream is not trusted';
-  if (/^(?:EPROTO$|ERR_SSL)/.test(String(code))) return 'the upstream does not speak TLS';
-  return FAILURES[String(code)] ?? FAILURES[String(name)] ?? 'the upstream cannot be reached';
+  const failure = FAILURES[connectFailureOf(error)] ?? FAILURES[String(code)] ?? FAILURES[String(name)];
+  return failure ?? 'the upstream cannot be reached';
 }
