@@ -1,6 +1,7 @@
 import type { HttpResponse } from '../common/http-exchange.js';
 import { proxyRefusal } from './proxy-error.js';
 import type { ProxyErrorCode } from './proxy-error.js';
+import { idHeaders } from './wire-headers.js';
 
 /** An answer of the proxy's own, not sent yet. */
 export interface PreparedRefusal {
@@ -24,7 +25,7 @@ export function prepareRefusal(
       response.writeHead(status, [
         ...['content-type', 'application/json; charset=utf-8', 'cache-control', 'no-store'],
         ...['content-length', String(Buffer.byteLength(text)), ...headers],
-        ...['x-request-id', requestId, 'request-id', requestId],
+        ...idHeaders(requestId),
       ]);
       response.end(text);
     },

@@ -12,7 +12,7 @@ import type { Meter } from './meter.js';
 import type { ProxiedRequest } from './proxied-request.js';
 import { proxyRefusal } from './proxy-error.js';
 import { StreamMeter } from './stream-meter.js';
-import { headersToClient } from './wire-headers.js';
+import { headersToClient, idHeaders } from './wire-headers.js';
 
 /** What happens to an answer while it is passed on. */
 export interface RelayEvents {
@@ -117,7 +117,7 @@ export class Relay implements AnswerTaker {
   private begin(): void {
     this.hasBegun = true;
     const headers = headersToClient(this.answer.headers);
-    headers.push('x-request-id', this.request.id, 'request-id', this.request.id);
+    headers.push(...idHeaders(this.request.id));
     const kept = this.dropsUsage ? withoutLength(headers) : headers;
     this.response.writeHead(this.answer.status, besideThoseOf(this.response, kept));
   }

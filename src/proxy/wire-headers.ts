@@ -61,6 +61,11 @@ export function headersToClient(headers: readonly string[]): string[] {
   return kept;
 }
 
+/** What a request is called, by the names that the SDKs of OpenAI and of Anthropic look for; names and values in turn. */
+export function idHeaders(requestId: string): string[] {
+  return ['x-request-id', requestId, 'request-id', requestId];
+}
+
 /** All that the headers of one name say; undefined where there is none. */
 function valuesOf(headers: readonly string[], name: string): string | undefined {
   let values: string | undefined;
