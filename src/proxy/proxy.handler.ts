@@ -27,7 +27,7 @@ export class ProxyHandler {
     const secret = presentedKey(request.headers);
     if (secret === undefined) return this.refuse(response, 'missing_proxy_key');
     // Mostly answered from memory, and then without a detour through the queue of promises.
-    const key = this.authenticate(secret);
+    const key = this.keys.authenticate(secret);
     if (!(key instanceof Promise)) return this.go(request, response, key);
     const beganAt = performance.now();
     key.then(
@@ -35,10 +35,6 @@ export class ProxyHandler {
       (error: unknown) => this.fail(response, error, beganAt),
     );
   };
-
-  private authenticate(secret: string): ReturnType<KeyAuthenticator['authenticate']> {
-    return this.keys.authenticate(secret);
-  }
 
   private go(
     request: HttpRequest,
