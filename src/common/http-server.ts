@@ -121,7 +121,11 @@ export class HttpServerAdapter extends ExpressAdapter {
     return this.below !== undefined && isBelow(url, this.below.prefix);
   }
 
-  /** Stands before Node's own way of reading a connection, which gets those that it has no use for. */
+  /**
+   * Stands before Node's own way of reading a connection, which gets those that it has no use for. Node's listener would
+   * have its parser read each connection as soon as it is there: so it is taken off, and called by hand for those that
+   * are handed over. To emit the event again would bring them back here.
+   */
   private readPlainRequests(server: Server): void {
     const [serveByNode] = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
     const { bodyTimeoutMs, keepAliveTimeoutMs, headerLimitBytes } = this.settings;

@@ -24,6 +24,11 @@ export interface Beginning {
  *
  * An epoch lasts as long as the replica hears of everything. What is from an earlier one may have changed in the gap
  * between: it is not believed, and counts for as long after the end of its epoch only as the database may be silent.
+ *
+ * For example, with a lease of 2 s and a grace of 60 s, where the last heartbeat begins at 100 s: what was read before is
+ * believed until 102 s. Then each reading fails, and it is known until 160 s. At 130 s the database is back, and with it
+ * a new epoch: the entry is not believed, but read anew. Where that was not done before the database is gone again, it is
+ * known until 160 s still: what happened between 100 s and 130 s nobody has heard.
  */
 export class LeasedCache<K extends string | number, V> {
   private readonly entries: LRUCache<K, Entry<V>>;

@@ -20,6 +20,13 @@ export interface LockedDocument {
  * One writer of a document at a time, on all replicas, also across several transactions of that writer: an
  * advisory lock of its connection, which PostgreSQL lets go when the process dies. Who holds it may wait for
  * object storage, and so passes the gate first.
+ *
+ * Who waits for what, in this order, and with what in hand:
+ * 1. for earlier writers of the document on this replica: with nothing;
+ * 2. at the gate for those on this replica who wait for storage: as this replica's writer of the document;
+ * 3. for a connection: with a place in the gate, too, which has fewer of them than there are connections;
+ * 4. for the advisory lock, which writers on other replicas may hold: with a connection, too;
+ * 5. for rows and the storage: with all of that. For rows only a moment: then 2 to 4 are let go ({@link yielding}).
  */
 @Injectable()
 export class DocumentLock {

@@ -65,6 +65,13 @@ export class Attempt implements AnswerListener {
   private taker?: AnswerTaker;
   private held: Buffer[] = [];
   private heldBytes = 0;
+  /**
+   * - `waiting` for the head of the answer: ends when that comes, or is not to come any more
+   * - `undecided`: the head is there; ends with the verdict, at once unless it is a stream whose first event may be an error
+   * - `decided`: accepted or rejected; ends with the answer, whoever it is passed to
+   * - `ended`: all of the answer has come, though some of it may still be held
+   * - `cut`: the answer broke off, took too long or was cancelled; nothing more comes
+   */
   private state: 'waiting' | 'undecided' | 'decided' | 'ended' | 'cut' = 'waiting';
   private transfer: Transfer;
   private timer: NodeJS.Timeout;

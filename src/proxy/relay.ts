@@ -72,6 +72,11 @@ export class Relay implements AnswerTaker {
     this.events.streamBegan();
   }
 
+  /**
+   * Who has all the bytes that were announced takes the answer for complete. Its record has to be in the journal by then,
+   * whatever becomes of this process: so the last bytes are held until {@link end}. Where no length was announced, the
+   * end is what `response.end` writes, behind the record in any case.
+   */
   data(chunk: Buffer): void {
     const completes = chunk.length === this.bytesLeft;
     if (completes && !this.isStream && chunk.length <= STRING_LIMIT_BYTES) this.complete(chunk);
@@ -122,7 +127,10 @@ export class Relay implements AnswerTaker {
     this.response.writeHead(this.answer.status, besideThoseOf(this.response, kept));
   }
 
-  /** @param chunk is looked at by the meter once more at the end, which is told before anything else is read */
+  /**
+   * Holds it as text, which goes out in one write with the head where nothing has gone out yet.
+   * @param chunk is looked at by the meter once more at the end, which is told before anything else is read
+   */
   private complete(chunk: Buffer): void {
     this.meter.pass(chunk);
     this.last = chunk.toString('latin1');
