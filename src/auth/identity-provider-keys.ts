@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { createLocalJWKSet, errors, flattenedVerify } from 'jose';
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
+import { messagesOf } from '../common/messages-of.js';
 import { IdentityProviderUnavailable } from './auth.errors.js';
 
 const FETCH_TIMEOUT_MS = 5_000;
@@ -72,10 +73,7 @@ export class IdentityProviderKeys {
       this.keys = createLocalJWKSet((await response.json()) as JSONWebKeySet);
       this.fetchedAt = this.now();
     } catch (error) {
-      this.logger.warn(
-        { reason: (error as Error).message },
-        'the keys of the identity provider cannot be fetched',
-      );
+      this.logger.warn({ reason: messagesOf(error) }, 'the keys of the identity provider cannot be fetched');
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What failed, and what that was caused by, in one line. */
+/** What failed, and what that was caused by, in one line: the `reason` in the log. */
 export function messagesOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = error.message || causesOf(error);

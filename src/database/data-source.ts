@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import type { DataSourceOptions } from 'typeorm';
+import { messagesOf } from '../common/messages-of.js';
 import { migrations } from './migrations/index.js';
 import { SnakeCaseNaming } from './naming-strategy.js';
 import { PoolClient } from './pool-client.js';
@@ -35,7 +36,7 @@ function withSessionSettings(url: string): string {
 
 /** A pool goes on without it. */
 export function idleConnectionLost(error: Error): void {
-  new Logger('Database').warn({ error: error.message }, 'idle connection lost');
+  new Logger('Database').warn({ reason: messagesOf(error) }, 'idle connection lost');
 }
 
 /** What the service, the migration commands and the tests connect with. */

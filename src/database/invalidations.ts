@@ -5,6 +5,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
+import { messagesOf } from '../common/messages-of.js';
 import { ReplicaListener } from './replica-listener.js';
 import { Transactions } from './transactions.js';
 
@@ -107,10 +108,7 @@ export class Invalidations implements OnApplicationBootstrap, OnApplicationShutd
         leasesAreOver,
       );
     } catch (error) {
-      this.logger.warn(
-        { reason: (error as Error).message },
-        'replicas cannot be asked: waiting for their leases',
-      );
+      this.logger.warn({ reason: messagesOf(error) }, 'replicas cannot be asked: waiting for their leases');
       await acknowledgements.of(['nobody'], leasesAreOver);
     }
   }

@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import { messagesOf } from '../common/messages-of.js';
 import type { Invalidation } from './invalidations.js';
 
 const RECONNECT_DELAY_MS = 250;
@@ -72,7 +73,7 @@ export class ReplicaListener {
         attempted();
         await this.keepBeating(this.client);
       } catch (error) {
-        this.logger.warn({ reason: (error as Error).message }, 'the listening connection is lost');
+        this.logger.warn({ reason: messagesOf(error) }, 'the listening connection is lost');
       }
       attempted();
       await this.disconnect();

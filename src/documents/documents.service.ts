@@ -6,6 +6,7 @@ import { Repository } from 'typeorm';
 import { assertMatch } from '../common/conditional.js';
 import { crashPoint } from '../common/crash-point.js';
 import { NotFound } from '../common/domain-error.js';
+import { messagesOf } from '../common/messages-of.js';
 import { isRefused, lockNotAvailable, violatesForeignKey } from '../database/constraints.js';
 import { PreparedQueries } from '../database/prepared.js';
 import { Transactions } from '../database/transactions.js';
@@ -188,7 +189,7 @@ export class DocumentsService implements OnModuleInit {
       await this.deletions.note([key], this.documents.manager);
       await this.deletions.removePromptly([key]);
     } catch (error) {
-      this.logger.warn({ reason: (error as Error).message }, 'a reservation is left to run out');
+      this.logger.warn({ reason: messagesOf(error) }, 'a reservation is left to run out');
     }
   }
 

@@ -6,6 +6,7 @@ import type { Transporter } from 'nodemailer';
 import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { Encryption } from '../common/encryption.js';
+import { messagesOf } from '../common/messages-of.js';
 import { tokenHash } from '../common/secret-token.js';
 import { Settings } from '../config/settings.js';
 import { Transactions } from '../database/transactions.js';
@@ -75,7 +76,7 @@ export class InvitationMailer implements OnApplicationShutdown {
     );
     this.transactions.afterCommit(transaction, () => {
       this.deliver().catch((error: unknown) =>
-        this.logger.warn({ reason: (error as Error).message }, 'a mail is left for the next time'),
+        this.logger.warn({ reason: messagesOf(error) }, 'a mail is left for the next time'),
       );
       return Promise.resolve();
     });
@@ -125,7 +126,7 @@ export class InvitationMailer implements OnApplicationShutdown {
       await this.transport!.sendMail({ from: this.settings.smtp!.from, ...message, signal });
       await this.settle(mail, 'sent', token);
     } catch (error) {
-      const { message: reason } = error as Error;
+      const reason = messagesOf(error);
       this.logger.warn(
         { invitationId: mail.invitation_id, attempts: mail.attempts, reason },
         'a mail was not sent',

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { messagesOf } from '../common/messages-of.js';
 import { Metrics } from '../metrics/metrics.js';
 import { JobTurns } from './job-turns.js';
 
@@ -71,7 +72,7 @@ export class Jobs implements OnApplicationBootstrap, BeforeApplicationShutdown {
       if (done) finished('ok');
     } catch (error) {
       finished('failed');
-      this.logger.warn({ job: name, reason: (error as Error).message }, 'a job has failed');
+      this.logger.warn({ job: name, reason: messagesOf(error) }, 'a job has failed');
     }
   }
 }

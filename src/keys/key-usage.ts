@@ -4,6 +4,7 @@ import { Interval } from '@nestjs/schedule';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
+import { messagesOf } from '../common/messages-of.js';
 import { ProxyKey } from './proxy-key.entity.js';
 
 /** A key's time of last use is written once in this time, by all replicas together. */
@@ -51,7 +52,7 @@ export class KeyUsage implements OnApplicationShutdown {
       const written = new Set(rows.map(({ id }) => id));
       for (const id of batch.keys()) if (!written.has(id)) this.notedAt.delete(id); // due before a minute is over
     } catch (error) {
-      this.logger.warn({ reason: (error as Error).message }, 'the use of keys could not be written');
+      this.logger.warn({ reason: messagesOf(error) }, 'the use of keys could not be written');
       for (const [id, at] of batch) this.unwritten.set(id, Math.max(at, this.unwritten.get(id) ?? 0));
     }
   }

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../../test/support/database.js';
@@ -304,6 +305,17 @@ describe('a prompt removal', () => {
     await note(['documents/1']);
     expect(await queue.removePromptly(['documents/1'])).toBe(false);
     expect(await noted()).toEqual(['documents/1']);
+  });
+
+  it('tells the log what the store has failed of', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    store.state = 'failing';
+    await queue.removePromptly(['documents/1']);
+    expect(warn).toHaveBeenCalledWith(
+      { reason: 'object storage: delete documents/1 failed: failing' },
+      expect.anything(),
+    );
+    warn.mockRestore();
   });
 
   it('takes no more than a request can wait for', async () => {

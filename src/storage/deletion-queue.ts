@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Raw, Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { crashPoint } from '../common/crash-point.js';
+import { messagesOf } from '../common/messages-of.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ObjectDeletion } from './object-deletion.entity.js';
 import { ObjectStore } from './object-store.js';
@@ -202,6 +203,6 @@ export class DeletionQueue {
   }
 
   private report(error: unknown): void {
-    this.logger.warn({ reason: (error as Error).message }, 'objects are left for the next sweep');
+    this.logger.warn({ reason: messagesOf(error) }, 'objects are left for the next sweep');
   }
 }

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { Encryption } from '../common/encryption.js';
+import { messagesOf } from '../common/messages-of.js';
 import { Upstream } from './upstream.entity.js';
 
 const HINT_CHARACTERS = 4;
@@ -32,7 +33,7 @@ export class UpstreamKeys {
     try {
       return this.encryption.decrypt(upstream.apiKeyEncrypted, contextOf(upstream));
     } catch (error) {
-      const reason = (error as Error).message;
+      const reason = messagesOf(error);
       this.logger.error({ upstreamId: upstream.id, reason }, 'an API key cannot be decrypted');
       return undefined;
     }

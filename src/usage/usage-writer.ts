@@ -1,6 +1,7 @@
 import { setImmediate as turnOfTheLoop, setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
+import { messagesOf } from '../common/messages-of.js';
 import { BATCH_RECORDS } from './journal/record-source.js';
 import type { Batch } from './journal/record-source.js';
 import { UsageJournal } from './journal/usage-journal.js';
@@ -86,10 +87,7 @@ export class UsageWriter implements OnApplicationBootstrap, OnApplicationShutdow
   /** Told once for each time that the database is away. */
   private failed(error: unknown): void {
     if (this.retryMs !== FIRST_RETRY_MS) return;
-    this.logger.warn(
-      { reason: (error as Error).message },
-      'usage cannot be written: it waits in the journal',
-    );
+    this.logger.warn({ reason: messagesOf(error) }, 'usage cannot be written: it waits in the journal');
   }
 
   private async backOff(): Promise<void> {

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type pg from 'pg';
+import { messagesOf } from '../../common/messages-of.js';
 import { loadOrCreateSecret } from '../../config/secret-file.js';
 import { findAccount } from './account.js';
 import { findBinaries } from './binaries.js';
@@ -176,7 +177,7 @@ class OwnedServer {
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         if (error instanceof OwnedByAnother) return this.yieldTo(error.pid);
-        this.logger.error({ error: (error as Error).message }, 'PostgreSQL does not come back');
+        this.logger.error({ reason: messagesOf(error) }, 'PostgreSQL does not come back');
       }
       await this.pause(delayMs).catch(() => undefined);
     }
@@ -187,7 +188,7 @@ class OwnedServer {
     try {
       if (this.postmaster.find()?.state === 'stopping') this.postmaster.signal('SIGINT');
     } catch (error) {
-      this.logger.warn({ reason: (error as Error).message }, 'the state of PostgreSQL cannot be read');
+      this.logger.warn({ reason: messagesOf(error) }, 'the state of PostgreSQL cannot be read');
     }
   }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { messagesOf } from '../../common/messages-of.js';
 import { Settings } from '../../config/settings.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { JournalFolder, SILENT_MS } from './journal-folder.js';
@@ -167,6 +168,6 @@ export class UsageJournal implements RecordSource, OnApplicationBootstrap {
   }
 
   private warn(error: unknown, message: string): void {
-    this.logger.warn({ reason: (error as Error).message }, message);
+    this.logger.warn({ reason: messagesOf(error) }, message);
   }
 }
