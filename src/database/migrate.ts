@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { MigrationExecutor } from 'typeorm';
 import type { DataSource } from 'typeorm';
-import { lockNotAvailable } from './constraints.js';
+import { lockNotAvailable } from './sql-states.js';
 
 /** Any negative number, as the others lock documents; what counts is that every replica takes the same. */
 const MIGRATION_LOCK = -7_461_001;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { lockNotAvailable } from './constraints.js';
+import { lockNotAvailable } from './sql-states.js';
 
 /** Shorter than PostgreSQL takes to look for a deadlock: who waits so has let go before it is one. */
 const LOCK_WAIT_MS = { atFirst: 50, later: 500 };

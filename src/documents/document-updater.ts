@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { assertMatch } from '../common/conditional.js';
 import { crashPoint } from '../common/crash-point.js';
 import { NotFound } from '../common/domain-error.js';
-import { violatesForeignKey } from '../database/constraints.js';
+import { violatesForeignKey } from '../database/sql-states.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { DocumentBodies } from './document-bodies.js';
 import { entityTag, toBody } from './document-body.js';

@@ -7,8 +7,8 @@ import { assertMatch } from '../common/conditional.js';
 import { crashPoint } from '../common/crash-point.js';
 import { NotFound } from '../common/domain-error.js';
 import { messagesOf } from '../common/messages-of.js';
-import { isRefused, lockNotAvailable, violatesForeignKey } from '../database/constraints.js';
 import { PreparedQueries } from '../database/prepared.js';
+import { lockNotAvailable, violatesConstraint, violatesForeignKey } from '../database/sql-states.js';
 import { Transactions } from '../database/transactions.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import { ProjectsDeleting, ProjectsService } from '../projects/projects.service.js';
@@ -178,7 +178,7 @@ export class DocumentsService implements OnModuleInit {
       });
     } catch (error) {
       // After a lost connection the row may be there all the same: then the body is not ours to discard.
-      if (isRefused(error)) await this.discard(key);
+      if (violatesConstraint(error)) await this.discard(key);
       if (violatesForeignKey(error, 'documents_project_id_organization_id_fkey')) throw new NotFound();
       throw slugTakenOr(error);
     }

@@ -7,7 +7,7 @@ import { NotFound } from '../common/domain-error.js';
 import { newToken, tokenHash } from '../common/secret-token.js';
 import { emailKey } from '../common/text.js';
 import { Settings } from '../config/settings.js';
-import { violatesUnique } from '../database/constraints.js';
+import { violatesUnique } from '../database/sql-states.js';
 import { Transactions } from '../database/transactions.js';
 import { AuditTrail } from '../organizations/audit-trail.js';
 import type { AuditAction } from '../organizations/audit-trail.js';

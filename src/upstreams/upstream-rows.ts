@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/domain-error.js';
 import { advancedUpdatedAt } from '../database/change.js';
-import { violatesUnique } from '../database/constraints.js';
+import { violatesUnique } from '../database/sql-states.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
 import type { UpstreamResponse } from './dto/upstream.response.js';
 import { Upstream } from './upstream.entity.js';

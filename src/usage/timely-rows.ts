@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { BadRequest } from '../common/domain-error.js';
+import { tookTooLong } from '../database/sql-states.js';
 import { askInTurn } from './question-gates.js';
-import { tookTooLong } from './sql-states.js';
 import type { UsageOwner } from './usage-conditions.js';
 
 /** A year at 1,000 requests a second, summed by day and model, takes a tenth of it. */

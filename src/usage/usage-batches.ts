@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { PreparedQueries } from '../database/prepared.js';
+import { isUnstorable, lacksPartition, lostRace } from '../database/sql-states.js';
 import { currentLine } from './former-line.js';
 import { joinLines } from './journal/record-source.js';
 import type { Batch } from './journal/record-source.js';
-import { isRefusal, lacksPartition, lostRace } from './sql-states.js';
 import { repaired } from './repaired.js';
 import { UsagePartitions } from './usage-partitions.js';
 import { WRITE_RECORDS } from './usage-statement.js';
@@ -35,7 +35,7 @@ export class UsageBatches {
     try {
       await this.insert(batch.text);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isUnstorable(error)) throw error;
       await this.writeParts(batch.lines());
     }
   }
@@ -48,7 +48,7 @@ export class UsageBatches {
       try {
         await this.insert(joinLines(part.map(currentLine)));
       } catch (error) {
-        if (!isRefusal(error)) throw error;
+        if (!isUnstorable(error)) throw error;
         await this.writeParts(part);
       }
     }
@@ -60,7 +60,7 @@ export class UsageBatches {
     try {
       await this.insert(Buffer.from(record));
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isUnstorable(error)) throw error;
       await this.setAside(line, record.split('\t', 1)[0]);
     }
   }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isWrongPassword } from '../sql-states.js';
 import { SUPERUSER } from './cluster.js';
 import { isAlive } from './postmaster.js';
 
@@ -42,7 +43,7 @@ export async function takeOwnership(url: string, owner: string): Promise<pg.Clie
     if (await lock(client, owner)) return client;
   } catch (error) {
     await close(client);
-    if (error instanceof OwnedByAnother || isRefusal(error)) throw error;
+    if (error instanceof OwnedByAnother || isWrongPassword(error)) throw error;
   }
   await close(client);
   return undefined;
@@ -61,9 +62,4 @@ async function lock(client: pg.Client, owner: string): Promise<boolean> {
 
 async function close(client: pg.Client): Promise<void> {
   await client.end().catch(() => undefined);
-}
-
-/** SQLSTATE class 28: a wrong password does not become right. */
-function isRefusal(error: unknown): boolean {
-  return String((error as { code?: unknown }).code).startsWith('28');
 }
