@@ -11,9 +11,11 @@ const YIELDING_FOR_MS = 20_000;
 type Listener<E> = (event: E, transaction: EntityManager) => Promise<void>;
 
 /**
- * Transactions that other modules can take part in. A module tells those that build on it of a change while
- * the change is being made: listeners work in its transaction, so that both happen or neither, and a
- * listener that throws undoes the change.
+ * For whoever locks rows: a bare transaction would wait for one that is held, with a connection and locks of its own,
+ * as long as a statement may take. Documents alone have another way: `DocumentLock`.
+ *
+ * Other modules can take part. A module tells those that build on it of a change while the change is being made:
+ * listeners work in its transaction, so that both happen or neither, and a listener that throws undoes the change.
  */
 @Injectable()
 export class Transactions {

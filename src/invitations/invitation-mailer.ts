@@ -142,7 +142,7 @@ export class InvitationMailer implements OnApplicationShutdown {
    */
   private async settle(mail: LeasedMail, delivery: EmailDelivery, token?: string): Promise<void> {
     const { invitation_id: id, sealed_token: sealedToken } = mail;
-    await this.mails.manager.transaction(async (transaction) => {
+    await this.transactions.run(async (transaction) => {
       const lock = { mode: 'pessimistic_write' } as const;
       const { tokenSha256 } = await transaction.findOneOrFail(Invitation, { where: { id }, lock });
       const { affected } = await transaction.delete(InvitationMail, { invitationId: id, sealedToken });

@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { Encryption } from '../common/encryption.js';
 import { messagesOf } from '../common/messages-of.js';
+import { Transactions } from '../database/transactions.js';
 import { Upstream } from './upstream.entity.js';
 
 const HINT_CHARACTERS = 4;
@@ -18,6 +19,7 @@ export class UpstreamKeys {
   constructor(
     private readonly encryption: Encryption,
     @InjectRepository(Upstream) private readonly upstreams: Repository<Upstream>,
+    private readonly transactions: Transactions,
   ) {}
 
   /** The columns that hold the key. */
@@ -69,7 +71,7 @@ export class UpstreamKeys {
 
   /** One row is locked at a time: who locks more than one could meet the deletion of their organization. */
   private reencryptOne(id: number): Promise<'done' | 'nothing to do' | 'lost'> {
-    return this.upstreams.manager.transaction(async (transaction) => {
+    return this.transactions.run(async (transaction) => {
       const upstream = await transaction.findOne(Upstream, {
         where: { id },
         lock: { mode: 'pessimistic_write' },

@@ -7,7 +7,7 @@ import { HostResolver } from '../../src/upstreams/host-resolver.js';
 import { UpstreamsChanged, UpstreamsService } from '../../src/upstreams/upstreams.service.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
-import { connect, lockedOut } from '../support/database.js';
+import { connect, lockedOut, nobodyLockedOut } from '../support/database.js';
 import { startUpstream } from '../support/fake-upstream.js';
 import { join, OWNER_KINDS, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
@@ -793,6 +793,23 @@ describe('API keys', () => {
       const upstreams = await restart(keyOf(2), keyOf(1));
       await expect(upstreams.reencrypt()).rejects.toThrow(`upstreams ${lost!.id}`);
       expect(await keysIn(await restart(keyOf(2)))).toEqual([keys[0], keys[2]]);
+    });
+
+    it('wait for one that is held without holding anything for long', async () => {
+      await createMany(2);
+      const upstreams = await restart(keyOf(2), keyOf(1));
+      const holder = await connect(app.database);
+      try {
+        await holder.query('BEGIN');
+        await holder.query('SELECT 1 FROM upstreams FOR UPDATE');
+        const reencrypted = upstreams.reencrypt();
+        await lockedOut(app.database, 1);
+        await nobodyLockedOut(app.database);
+        await holder.query('COMMIT');
+        expect(await reencrypted).toBe(2);
+      } finally {
+        await holder.end();
+      }
     });
 
     it('may be changed meanwhile', async () => {

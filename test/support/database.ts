@@ -58,13 +58,26 @@ export async function connect({ url }: TestDatabase): Promise<pg.Client> {
 }
 
 /** Resolves when this many statements wait for a lock. */
-export function lockedOut({ query }: TestDatabase, count: number): Promise<void> {
+export function lockedOut(database: TestDatabase, count: number): Promise<void> {
   return eventually(async () => {
-    const rows = await query<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    if (rows.length < count) throw new Error(`${rows.length} of ${count} statements wait for a lock`);
+    const waiting = await statementsLockedOut(database);
+    if (waiting < count) throw new Error(`${waiting} of ${count} statements wait for a lock`);
   });
+}
+
+/** Waits for a moment in which no statement waits for a lock: who does so again and again holds none meanwhile. */
+export function nobodyLockedOut(database: TestDatabase): Promise<void> {
+  return eventually(async () => {
+    const waiting = await statementsLockedOut(database);
+    if (waiting > 0) throw new Error(`${waiting} statements wait for a lock`);
+  });
+}
+
+async function statementsLockedOut({ query }: TestDatabase): Promise<number> {
+  const rows = await query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rows.length;
 }
 
 /** Lets no statement change more than 10,000 rows of a table, as though that took too long. */
