@@ -2,10 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { MigrationExecutor } from 'typeorm';
 import type { DataSource } from 'typeorm';
+import { MIGRATION_LOCK } from './advisory-locks.js';
 import { lockNotAvailable } from './sql-states.js';
 
-/** Any negative number, as the others lock documents; what counts is that every replica takes the same. */
-const MIGRATION_LOCK = -7_461_001;
 /**
  * Who waits for a table to themselves makes everybody behind them wait, readers included. Longer than the 1 s
  * (`deadlock_timeout`) after which autovacuum makes way, and no longer than a request can bear.

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { QueryRunner } from 'typeorm';
+import { LOCKS_OF_JOBS } from '../database/advisory-locks.js';
 
-/** The first of two numbers that make a lock; those of documents and migrations are of one number. */
-const LOCKS_OF_JOBS = 7_461;
 /** Timers of replicas drift: a turn that comes this much of its period early is on time. */
 const ON_TIME = 0.9;
 

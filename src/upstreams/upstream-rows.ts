@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/domain-error.js';
+import { LOCKS_OF_POOLS } from '../database/advisory-locks.js';
 import { advancedUpdatedAt } from '../database/change.js';
 import { violatesUnique } from '../database/sql-states.js';
 import type { OwnerScope } from '../organizations/owner-scope.js';
@@ -26,9 +27,6 @@ export async function lockRow(scope: OwnerScope, id: number, transaction: Entity
   if (!upstream) throw new NotFound();
   return upstream;
 }
-
-/** First key of advisory locks; the second is of the owner. */
-const LOCKS_OF_POOLS = 7_462;
 
 /** Lets nobody else add an upstream of this owner until the transaction ends. @throws TooManyUpstreams */
 export async function assertRoom(organizationId: number, transaction: EntityManager): Promise<void> {

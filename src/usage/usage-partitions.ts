@@ -4,10 +4,9 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { Settings } from '../config/settings.js';
+import { PARTITIONS_LOCK } from '../database/advisory-locks.js';
 import { Jobs } from '../jobs/jobs.js';
 
-/** Any negative number, as for migrations; what counts is that every replica takes the same. */
-const PARTITIONS_LOCK = -7_461_002;
 /** Dropping a partition needs the table for itself: rather another time than behind a long query. */
 const LOCK_TIMEOUT = '5s';
 const MONTHS_AHEAD = 2;
