@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { within } from '../common/within.js';
 import { Settings } from '../config/settings.js';
 import { ObjectStore } from '../storage/object-store.js';
 import type { CheckResult, ReadinessResponse } from './dto/health.response.js';
@@ -45,14 +46,9 @@ export class HealthService implements BeforeApplicationShutdown {
 }
 
 /** A check that takes long has failed, though what it waits for may still end later. */
-async function outcome(check: Promise<unknown>): Promise<CheckResult> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<CheckResult>((resolve) => {
-    timer = setTimeout(() => resolve('failed'), CHECK_TIMEOUT_MS);
-  });
-  const result = check.then(
-    () => 'ok' as const,
-    () => 'failed' as const,
+function outcome(check: Promise<unknown>): Promise<CheckResult> {
+  return within(CHECK_TIMEOUT_MS, check).then(
+    () => 'ok',
+    () => 'failed',
   );
-  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
 }

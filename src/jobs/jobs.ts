@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { messagesOf } from '../common/messages-of.js';
+import { within } from '../common/within.js';
 import { Metrics } from '../metrics/metrics.js';
 import { JobTurns } from './job-turns.js';
 
@@ -47,10 +48,7 @@ export class Jobs implements OnApplicationBootstrap, BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise((resolve) => (timer = setTimeout(resolve, SHUTDOWN_TIMEOUT_MS)));
-    await Promise.race([Promise.all(this.running.values()), timeout]);
-    clearTimeout(timer);
+    await within(SHUTDOWN_TIMEOUT_MS, Promise.all(this.running.values())).catch(() => undefined);
   }
 
   /** Does the job if it is this replica's turn. Never fails; a job that is running here is waited for instead. */

@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { within } from '../common/within.js';
 import { Settings } from '../config/settings.js';
 import { kindOf } from './address-kind.js';
 import { HostResolver } from './host-resolver.js';
@@ -52,10 +52,7 @@ export class AddressGuard {
    * @throws AddressRefused
    */
   async assertHostAllowed(hostname: string, timeoutMs = CHECK_TIMEOUT_MS): Promise<void> {
-    const resolved = new AbortController();
-    const deadline = pause(timeoutMs, [], { signal: resolved.signal, ref: false }).catch(() => []);
-    const addresses = await Promise.race([this.resolve(hostname).catch(() => []), deadline]);
-    resolved.abort();
+    const addresses = await within(timeoutMs, this.resolve(hostname)).catch(() => []);
     for (const { address } of addresses) this.assertAllowed(address);
   }
 
