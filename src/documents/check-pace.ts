@@ -3,18 +3,9 @@ import type { ObjectStore } from '../storage/object-store.js';
 import { StorageUnavailable } from '../storage/storage.errors.js';
 import type { Finding } from './storage-finding.js';
 
-/** Below what the storage gate lets in. */
-const PARALLEL = 8;
+/** How many are checked at a time: below what the storage gate lets in. */
+export const CHECKED_AT_ONCE = 8;
 const ATTEMPTS = 3;
-
-/** Does the task for each item, a few at a time. */
-export async function inTurns<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  const worker = async () => {
-    for (const item of waiting) await task(item);
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, worker));
-}
 
 /**
  * What the check of one finds. Neither a storage that is slow for once nor a body that cannot be read ends a check

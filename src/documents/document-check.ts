@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
+import { fewAtOnce } from '../common/few-at-once.js';
 import { ObjectStore } from '../storage/object-store.js';
-import { findPatiently, inTurns } from './check-pace.js';
+import { CHECKED_AT_ONCE, findPatiently } from './check-pace.js';
 import { DocumentBodies } from './document-bodies.js';
 import { DocumentLock } from './document-lock.js';
 import type { LockedDocument } from './document-lock.js';
@@ -40,7 +41,7 @@ export class DocumentCheck {
         take: BATCH,
       });
       if (rows.length === 0) return;
-      await inTurns(rows, async (row) => {
+      await fewAtOnce(rows, CHECKED_AT_ONCE, async (row) => {
         const finding = await findPatiently(nameOf(row), this.store, () => this.check(row, repair));
         if (finding) observer.found(finding);
         observer.checked();

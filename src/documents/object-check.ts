@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
+import { fewAtOnce } from '../common/few-at-once.js';
 import { DeletionQueue } from '../storage/deletion-queue.js';
 import { ObjectStore } from '../storage/object-store.js';
-import { findPatiently, inTurns } from './check-pace.js';
+import { CHECKED_AT_ONCE, findPatiently } from './check-pace.js';
 import { BODY_PREFIX, documentIdOf } from './document-body.js';
 import { Document } from './document.entity.js';
 import type { CheckObserver, Finding } from './storage-finding.js';
@@ -57,7 +58,7 @@ export class ObjectCheck {
 
   private async checkAll(keys: string[], observer: CheckObserver, repair: boolean): Promise<void> {
     const unclaimed = await this.findUnclaimed(keys);
-    await inTurns(keys, async (key) => {
+    await fewAtOnce(keys, CHECKED_AT_ONCE, async (key) => {
       const finding = unclaimed.has(key) ? await this.find(key, repair) : undefined;
       if (finding) observer.found(finding);
       observer.checked();

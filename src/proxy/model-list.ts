@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { fewAtOnce } from '../common/few-at-once.js';
 import type { HttpResponse } from '../common/http-exchange.js';
 import { Attempt } from './attempt.js';
 import type { AttemptError } from './attempt.js';
@@ -84,14 +85,13 @@ function textOf(lists: readonly Answered[], anthropic: boolean): string | undefi
   }
 }
 
-/** In their order, so many at a time; none any more where nobody waits for the answers. */
+/** None any more where nobody waits for the answers. */
 async function askAll(questions: readonly Question[], isOver: () => boolean): Promise<Answered[]> {
   const lists: Answered[] = questions.map(() => undefined);
-  const waiting = questions.entries();
-  const worker = async () => {
-    for (const [i, question] of waiting) if (!isOver()) lists[i] = await question.ask();
+  const ask = async ([i, question]: [number, Question]) => {
+    lists[i] = await question.ask();
   };
-  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, worker));
+  await fewAtOnce(questions.entries(), ASKED_AT_ONCE, ask, isOver);
   return lists;
 }
 

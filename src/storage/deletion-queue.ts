@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Raw, Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { crashPoint } from '../common/crash-point.js';
+import { fewAtOnce } from '../common/few-at-once.js';
 import { messagesOf } from '../common/messages-of.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ObjectDeletion } from './object-deletion.entity.js';
@@ -18,9 +19,9 @@ const PROMPT_REMOVAL_MS = 1_000;
 /** More than this is left to the sweep, so that no request is long for it. */
 export const PROMPT_REMOVAL_KEYS = 100;
 const SWEEP_BATCH = 100;
-const PARALLEL_DELETIONS = 8;
+const DELETED_AT_ONCE = 8;
 /** A store that fails so often in a row is away, and is asked for no more; one object that fails is just that. */
-const AWAY_AFTER_FAILURES = PARALLEL_DELETIONS;
+const AWAY_AFTER_FAILURES = DELETED_AT_ONCE;
 /** After so many attempts the time between them has reached its hour; its double would end beyond all intervals. */
 const DOUBLINGS_MAX = 6;
 
@@ -172,7 +173,6 @@ export class DeletionQueue {
   /** Deletes the objects, then their notes. */
   private async remove(keys: readonly string[], signal?: AbortSignal): Promise<Removal> {
     const gone: string[] = [];
-    const waiting = [...keys];
     let failuresInARow = 0;
     const attempt = async (key: string): Promise<void> => {
       try {
@@ -183,13 +183,11 @@ export class DeletionQueue {
         if (++failuresInARow === 1) this.report(error);
       }
     };
-    const worker = async (): Promise<void> => {
-      while (waiting.length > 0 && failuresInARow < AWAY_AFTER_FAILURES) await attempt(waiting.pop()!);
-    };
-    await Promise.all(Array.from({ length: PARALLEL_DELETIONS }, worker));
+    const isAway = () => failuresInARow >= AWAY_AFTER_FAILURES;
+    const untried = await fewAtOnce(keys, DELETED_AT_ONCE, attempt, isAway);
     await crashPoint('remove:deleted');
     if (gone.length > 0) await this.strike(gone);
-    return { gone, untried: waiting };
+    return { gone, untried };
   }
 
   private async strike(keys: readonly string[]): Promise<void> {
