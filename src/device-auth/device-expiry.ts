@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { messagesOf } from '../common/messages-of.js';
 import { BATCH_ROWS, inBatches } from '../database/batches.js';
 import { Jobs } from '../jobs/jobs.js';
-import { DeviceSession } from './device-session.entity.js';
 
 const KEPT_AFTER_EXPIRY = `interval '1 hour'`;
 
@@ -32,7 +31,7 @@ const CLEAR_LIMITS = `
 @Injectable()
 export class DeviceExpiry {
   constructor(
-    @InjectRepository(DeviceSession) private readonly sessions: Repository<DeviceSession>,
+    @InjectDataSource() private readonly dataSource: DataSource,
     jobs: Jobs,
   ) {
     jobs.add({ name: 'clear_device_sessions', everySeconds: 60, work: () => this.run() });
@@ -42,7 +41,7 @@ export class DeviceExpiry {
   async run(): Promise<void> {
     const failures: unknown[] = [];
     for (const statement of [PURGE, EXPIRE, CLEAR_LIMITS])
-      await inBatches(this.sessions, statement).catch((error: unknown) => failures.push(error));
+      await inBatches(this.dataSource, statement).catch((error: unknown) => failures.push(error));
     if (failures.length > 0) throw new AggregateError(failures, failures.map(messagesOf).join('; '));
   }
 }

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { BATCH_ROWS, inBatches } from '../database/batches.js';
 import { Jobs } from '../jobs/jobs.js';
-import { Invitation } from './invitation.entity.js';
 
 /** With `now()`, which an index takes for a bound, as it does not `clock_timestamp()`. */
 const EXPIRE = `
@@ -16,7 +15,7 @@ const EXPIRE = `
 @Injectable()
 export class InvitationExpiry {
   constructor(
-    @InjectRepository(Invitation) private readonly invitations: Repository<Invitation>,
+    @InjectDataSource() private readonly dataSource: DataSource,
     jobs: Jobs,
   ) {
     jobs.add({ name: 'expire_invitations', everySeconds: 60, work: () => this.run() });
@@ -24,6 +23,6 @@ export class InvitationExpiry {
 
   /** @returns how many */
   run(): Promise<number> {
-    return inBatches(this.invitations, EXPIRE);
+    return inBatches(this.dataSource, EXPIRE);
   }
 }
