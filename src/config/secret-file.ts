@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readUnlessAbsent } from '../common/files.js';
 
 const SECRET_BYTES = 32;
 
@@ -28,10 +29,6 @@ export function loadOrCreateSecret(dataDir: string, name: string): Buffer {
 }
 
 function readSecret(path: string): Buffer | undefined {
-  try {
-    return Buffer.from(readFileSync(path, 'utf8'), 'base64');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = readUnlessAbsent(path);
+  return text === undefined ? undefined : Buffer.from(text, 'base64');
 }

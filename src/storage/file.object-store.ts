@@ -5,6 +5,7 @@ import type { Dirent } from 'node:fs';
 import { access, lstat, mkdir, open, opendir, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../common/crash-point.js';
+import { syncFolder } from '../common/files.js';
 import { ObjectStore } from './object-store.js';
 
 const FILE_MODE = 0o600;
@@ -15,7 +16,7 @@ const TEMPORARY_FOLDER = '.tmp';
 const LEFTOVER_AGE_MS = 3_600_000;
 const LIST_BUFFER_ENTRIES = 1_024;
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, W_OK } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, W_OK } = constants;
 
 /**
  * Objects as files below a root folder; the key is the path. What has been stored survives a crash of the machine,
@@ -158,16 +159,6 @@ async function writeDurably(path: string, body: Buffer, signal: AbortSignal): Pr
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-/** Makes renames, new and removed entries of a folder survive a crash of the machine. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, O_RDONLY | O_DIRECTORY);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chown, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { syncFolder } from '../../common/files.js';
 import { commandLine } from './account.js';
 import type { Account } from './account.js';
 
@@ -62,10 +63,4 @@ async function fillDraft(draft: string, password: string, initdb: string, accoun
     await chown(draft, account.owner.uid, account.owner.gid);
   }
   await promisify(execFile)(command, args, { cwd: '/', env: ENVIRONMENT, ...account.spawnAs });
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  await folder.sync();
-  await folder.close();
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
+import { isAlive } from '../../common/processes.js';
 import { isWrongPassword } from '../sql-states.js';
 import { SUPERUSER } from './cluster.js';
-import { isAlive } from './postmaster.js';
 
 /** The data folder belongs to another process; nothing of it may be touched. */
 export class OwnedByAnother extends Error {

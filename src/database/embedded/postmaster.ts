@@ -12,6 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { readUnlessAbsent } from '../../common/files.js';
+import { exists } from '../../common/processes.js';
 import { commandLine } from './account.js';
 import type { Account } from './account.js';
 import { ENVIRONMENT } from './cluster.js';
@@ -60,13 +62,13 @@ export class Postmaster {
    * PostgreSQL would believe it; one without a process PostgreSQL replaces by itself.
    */
   find(): RunningPostmaster | undefined {
-    const [pid, , , port, , , , status] = readLines(this.lockFile);
-    if (!pid || !isAlive(Number(pid))) return undefined;
+    const [pid, , , port, , , , status] = readUnlessAbsent(this.lockFile)?.split('\n') ?? [];
+    if (!pid || !exists(Number(pid))) return undefined;
     if (runsIn(Number(pid), this.cluster)) {
       const state = STATES.find((name) => name === status?.trim()) ?? 'starting'; // the file is just being written
       return { pid: Number(pid), port: Number(port), state };
     }
-    if (isAlive(Number(pid))) rmSync(this.lockFile, { force: true });
+    if (exists(Number(pid))) rmSync(this.lockFile, { force: true });
     return undefined;
   }
 
@@ -138,14 +140,6 @@ export class Postmaster {
   }
 }
 
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
 /** Every server process works in the folder of its cluster. */
 function runsIn(pid: number, folder: string): boolean {
   if (process.platform !== 'linux') {
@@ -156,14 +150,5 @@ function runsIn(pid: number, folder: string): boolean {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(folder);
   } catch {
     return false;
-  }
-}
-
-function readLines(path: string): string[] {
-  try {
-    return readFileSync(path, 'utf8').split('\n');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
   }
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isAlive, startOf } from '../../common/processes.js';
 
 /** A process, so that another one can tell whether it still runs. */
 export interface ProcessIdentity {
@@ -19,31 +19,4 @@ export function hasEnded(other: ProcessIdentity): boolean | undefined {
   if (!isAlive(other.pid)) return true;
   const startedAt = startOf(other.pid);
   return startedAt !== null && other.startedAt !== null && startedAt !== other.startedAt;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-  return statOf(pid)?.state !== 'Z'; // killed, and its parent has not looked yet
-}
-
-function startOf(pid: number): string | null {
-  const stat = statOf(pid);
-  if (stat) return stat.startedAt;
-  return pid === process.pid ? String(performance.timeOrigin) : null;
-}
-
-/** Undefined where there is no `/proc`. */
-function statOf(pid: number): { state: string; startedAt: string } | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in parentheses and may hold anything; state is the third, start the 22nd.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0]!, startedAt: fields[19]! };
-  } catch {
-    return undefined;
-  }
 }
