@@ -4,7 +4,7 @@ import type { HttpResponse } from '../common/http-exchange.js';
 import type { Attempt } from './attempt.js';
 import { HeldBytes, ListBudget } from './list-budget.js';
 import { ListParser } from './list-parser.js';
-import { ModelQuestion } from './model-question.js';
+import { ASKS_ANTHROPIC, ModelQuestion } from './model-question.js';
 import type { Answered } from './model-question.js';
 import { mergedModels } from './models.js';
 import { prepareRefusal } from './prepared-refusal.js';
@@ -31,7 +31,7 @@ export class ModelList {
   constructor(private readonly connections: UpstreamConnections) {}
 
   answer(request: ProxiedRequest, response: HttpResponse, targets: readonly Target[], finish: Finish): void {
-    const asksAnthropic = /^anthropic-version:/im.test(request.lines);
+    const asksAnthropic = ASKS_ANTHROPIC.test(request.lines);
     const budget = new ListBudget(this.held, request.key.organizationId);
     const questions = targets.map(
       (target) => new ModelQuestion(request, target, this.connections, budget, this.parser),

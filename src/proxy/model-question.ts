@@ -15,6 +15,9 @@ const ANSWER_LIMIT_BYTES = 4_194_304;
 /** The greatest page that Anthropic has. */
 const ANTHROPIC_PAGE = 'limit=1000';
 const LIMIT = /[?&]limit=/;
+/** Among the lines of a client who speaks Anthropic's dialect. */
+export const ASKS_ANTHROPIC = /^anthropic-version:/m;
+const NOT_OF_A_LIST = /^(?:accept|range|if-[^:]+|content-[^:]+):.*\r\n/gm;
 
 /** The models of an upstream; undefined where no list came. */
 export type Answered = ListedModel[] | undefined;
@@ -39,9 +42,7 @@ export class ModelQuestion {
   ) {
     const anthropic = target.provider === 'anthropic';
     const at = anthropic ? { ...target, path: withPage(target.path) } : target;
-    const version = anthropic ? `anthropic-version: ${ANTHROPIC_VERSION}\r\n` : '';
-    const lines = `accept: application/json\r\n${version}${request.loopLines}`;
-    const wire = wireRequest(at, 'GET', lines, Buffer.alloc(0));
+    const wire = wireRequest(at, 'GET', listLines(request.lines, anthropic), Buffer.alloc(0));
     const deadlines = { firstByteMs: TIMEOUT_MS, idleMs: TIMEOUT_MS };
     this.attempt = new Attempt(target, wire, deadlines, connections, {
       accepted: (attempt) => attempt.passTo(this),
@@ -108,6 +109,13 @@ export class ModelQuestion {
     this.isGiven = true;
     this.resolve(models);
   }
+}
+
+/** The client's headers, but for those by which it might get another answer than a list, whole and in JSON. */
+function listLines(lines: string, anthropic: boolean): string {
+  const kept = lines.replace(NOT_OF_A_LIST, '');
+  const saysVersion = !anthropic || ASKS_ANTHROPIC.test(lines);
+  return `accept: application/json\r\n${saysVersion ? '' : `anthropic-version: ${ANTHROPIC_VERSION}\r\n`}${kept}`;
 }
 
 function withPage(path: string): string {

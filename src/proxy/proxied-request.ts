@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { HttpRequest } from '../common/http-exchange.js';
 import { requestIdFor } from '../common/request-id.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
-import { LOOP_HEADER } from './loops.js';
 import { UNREAD } from './request-fields.js';
 import { linesToUpstream } from './wire-headers.js';
 
@@ -59,12 +58,6 @@ export class ProxiedRequest {
   /** For its record: the request's id, unless the client has chosen that. */
   get recordId(): string {
     return this.request.headers['x-request-id'] === this.id ? randomUUID() : this.id;
-  }
-
-  /** Of its headers, the one that tells through which proxies it has come, as lines. */
-  get loopLines(): string {
-    const header = this.request.headers[LOOP_HEADER];
-    return header === undefined ? '' : `${LOOP_HEADER}: ${String(header)}\r\n`;
   }
 
   /** The client's headers that an upstream gets, as lines. */

@@ -60,12 +60,12 @@ it('are those of all upstreams in their order, each id as the first one has it',
   expect(JSON.parse(text)).toEqual({ object: 'list', data: [gpt('c'), gpt('a', 2), gpt('b'), gpt('d')] });
 });
 
-it('are asked for with the key of each upstream, and nothing of the client', async () => {
+it('are asked for with the key of each upstream', async () => {
   const key = await keyFor(
     [list(gpt('a')), { apiKey: 'sk-first-123' }],
     [list(claude('b')), { apiKey: 'sk-ant-12345', provider: 'anthropic' }],
   );
-  await modelsOf(key, { cookie: 'a=b', 'x-custom': '1' });
+  await modelsOf(key);
   const [first, second] = upstreams.map(({ requests }) => requests[0]!);
   expect([first!.target, second!.target]).toEqual(['/v1/models', '/v1/models?limit=1000']);
   expect(first!.headers).toEqual({
@@ -75,6 +75,28 @@ it('are asked for with the key of each upstream, and nothing of the client', asy
     ...{ host: expect.any(String), 'x-api-key': 'sk-ant-12345', accept: 'application/json' },
     'anthropic-version': '2023-06-01',
   });
+});
+
+it('are asked for with the headers of the client, but for its own secrets and what leads to no list', async () => {
+  const key = await keyFor(list(gpt('a')), [list(claude('b')), { provider: 'anthropic' }]);
+  const passed = {
+    'openai-organization': 'org-1',
+    'x-portkey-provider': 'openai',
+    'anthropic-version': '2099-01-01',
+  };
+  const { status } = await modelsOf(key, {
+    ...{ ...passed, cookie: 'a=b', accept: 'text/html', 'accept-language': 'de', range: 'bytes=0-1' },
+    ...{
+      'if-none-match': '"a"',
+      'if-modified-since': 'Sun, 22 Nov 2026 00:00:00 GMT',
+      'content-type': 'text/plain',
+    },
+  });
+  expect(status).toBe(200);
+  for (const { requests } of upstreams) {
+    const { host: _host, authorization: _bearer, 'x-api-key': _key, ...headers } = requests[0]!.headers;
+    expect(headers).toEqual({ ...passed, accept: 'application/json', 'accept-language': 'de' });
+  }
 });
 
 describe('of mixed providers', () => {
