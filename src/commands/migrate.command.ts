@@ -1,6 +1,4 @@
-import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../database/data-source.js';
-import { migrate } from '../database/migrate.js';
+import { bringUpToDate } from '../database/database.module.js';
 import { DONE } from './command.js';
 import type { Command } from './command.js';
 
@@ -8,14 +6,9 @@ export const migrateCommand: Command = {
   name: 'migrate',
   summary: 'brings the database up to date, as every start does; waits for a replica that is at it',
   async run({ databaseUrl, print }) {
-    const dataSource = await new DataSource(dataSourceOptions(databaseUrl)).initialize();
-    try {
-      const names = await migrate(dataSource, print);
-      for (const name of names) print(name);
-      print(names.length === 0 ? 'the database is up to date' : `${names.length} migrations run`);
-    } finally {
-      await dataSource.destroy();
-    }
+    const names = await bringUpToDate(databaseUrl, print);
+    for (const name of names) print(name);
+    print(names.length === 0 ? 'the database is up to date' : `${names.length} migrations run`);
     return DONE;
   },
 };

@@ -3,7 +3,9 @@ import type { DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
+import { SettingsError } from '../config/environment.js';
 import { dataSourceOptions, STATEMENT_TIMEOUT_MS } from './data-source.js';
+import { assertUsable } from './database-check.js';
 import { Invalidations } from './invalidations.js';
 import { migrate } from './migrate.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -31,6 +33,7 @@ export class DatabaseModule {
             autoLoadEntities: true,
             retryAttempts: 5,
             retryDelay: 1_000,
+            toRetry: (error) => !(error instanceof SettingsError),
           }),
           dataSourceFactory: async (options) => {
             await bringUpToDate(url);
@@ -44,11 +47,17 @@ export class DatabaseModule {
   }
 }
 
-/** Over connections of its own: a migration takes as long as it takes. */
-async function bringUpToDate(url: string): Promise<void> {
+/**
+ * Migrates a database that can be used, over connections of its own: a migration takes as long as it takes.
+ * @param say is told when it has to wait
+ * @returns the names of the migrations that were run
+ * @throws SettingsError where the database is not one for mintkeep
+ */
+export async function bringUpToDate(url: string, say?: (message: string) => void): Promise<string[]> {
   const dataSource = await connected(new DataSource(dataSourceOptions(url)));
   try {
-    await migrate(dataSource);
+    await assertUsable(dataSource);
+    return await migrate(dataSource, say);
   } finally {
     await dataSource.destroy();
   }

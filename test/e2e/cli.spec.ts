@@ -135,7 +135,9 @@ describe('the command line', () => {
   it('tells of wrong settings and of a database that cannot be reached', async () => {
     await expect(runHere(['migrate'], { ENCRYPTION_KEYS: 'x' })).rejects.toThrow(/^ENCRYPTION_KEYS /);
     const away = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-    await expect(runHere(['migrate'], away)).rejects.toThrow('ECONNREFUSED');
+    await expect(runHere(['migrate'], away)).rejects.toMatchObject({
+      ...{ message: 'the database (DATABASE_URL)', cause: { code: 'ECONNREFUSED' } },
+    });
   });
 
   it('migrates an empty database, and one that is up to date', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
+import { createDatabase } from '../support/database.js';
 import { startS3 } from '../support/s3.js';
 import { serving, startProgram, temporaryFolder } from '../support/service.js';
 import type { Service } from '../support/service.js';
@@ -40,6 +41,20 @@ it('says so when the database cannot be reached, without a stack', async () => {
   expect(await exited).toEqual({ code: 1, signal: null });
   expect(stderr()).toMatch(/^mintkeep cannot start: the database \(DATABASE_URL\): .*ECONNREFUSED/);
   expect(stderr()).not.toContain('    at ');
+}, 60_000);
+
+it('says at once, in one line, when the database is none to use', async () => {
+  const database = await createDatabase({ empty: true, encoding: 'LATIN1' });
+  const { stdout, stderr, exited } = startProgram({
+    DATABASE_URL: database.url,
+    DATA_DIR: await temporaryFolder(),
+    ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
+    LOG_LEVEL: 'error',
+  });
+  expect(await exited).toEqual({ code: 1, signal: null });
+  expect(stderr()).toBe('DATABASE_URL names a database whose encoding is LATIN1: UTF8 is needed\n');
+  expect(stdout()).not.toContain('Retrying');
+  await database.drop();
 }, 60_000);
 
 describe('an address that cannot be had', () => {

@@ -13,12 +13,19 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+interface DatabaseOptions {
+  readonly empty?: boolean;
+  /** Of an empty one, in place of UTF8. */
+  readonly encoding?: string;
+}
+
 /** Clones the migrated template of the run (or makes an empty database), in some 50 ms. */
-export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
+export async function createDatabase({ empty, encoding }: DatabaseOptions = {}): Promise<TestDatabase> {
   const template = new URL(process.env.TEST_DATABASE_URL!);
   const name = `test_${randomBytes(8).toString('hex')}`;
   const source = empty ? 'template0' : template.pathname.slice(1);
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${source}`);
+  const locale = encoding ? `ENCODING '${encoding}' LOCALE_PROVIDER libc LOCALE 'C'` : '';
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${source} ${locale}`);
   const url = new URL(template);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 4, options: '-c timezone=UTC' });

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 
 /** A server as it is seen over the network; what is behind the address can go away, and another can come. */
 export interface TcpProxy {
@@ -14,7 +16,14 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+/** What is made of the bytes on their way, as Latin-1: as many, so that lengths in their protocol stay right. */
+interface Alteration {
+  readonly ofRequests?: (text: string) => string;
+  readonly ofAnswers?: (text: string) => string;
+}
+
+/** @param altering for a server that is to look like another one, or as though something were in between */
+export async function startTcpProxy(target: number, altering: Alteration = {}): Promise<TcpProxy> {
   let targetPort: number | undefined = target;
   let isHanging = false;
   const sockets = new Set<Socket>();
@@ -30,7 +39,8 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       return;
     }
     const service = connect(targetPort, '127.0.0.1');
-    client.pipe(service).pipe(client);
+    altered(client, altering.ofRequests).pipe(service);
+    altered(service, altering.ofAnswers).pipe(client);
     for (const [socket, other] of [
       [client, service],
       [service, client],
@@ -66,4 +76,11 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       await once(server, 'close');
     },
   };
+}
+
+function altered(socket: Socket, alter?: (text: string) => string): Readable {
+  if (!alter) return socket;
+  const transform = (chunk: Buffer, _: BufferEncoding, done: (error: null, chunk: Buffer) => void) =>
+    done(null, Buffer.from(alter(chunk.toString('latin1')), 'latin1'));
+  return socket.pipe(new Transform({ transform }));
 }

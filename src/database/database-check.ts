@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { DataSource } from 'typeorm';
+import { SettingsError } from '../config/environment.js';
+
+/** The migrations use what this one brought. */
+const OLDEST_VERSION = 15;
+/** Clusters that were made without a locale have the second one: text arrives as it is. */
+const ENCODINGS = ['UTF8', 'SQL_ASCII'];
+/** What every session asks for in its `options`, as it has it then. */
+const SESSION_SETTINGS = { TimeZone: /^(Etc\/)?UTC$/, DateStyle: /^ISO\b/ };
+/** From the moment at which PostgreSQL has sent a notification. */
+const NOTIFICATION_TIMEOUT_MS = 2_000;
+
+const SETTINGS = `
+  SELECT name, setting FROM pg_settings
+  WHERE name IN ('server_version_num', 'server_encoding', ${Object.keys(SESSION_SETTINGS)
+    .map((name) => `'${name}'`)
+    .join(', ')})`;
+
+/**
+ * Looks whether the database is one that mintkeep can use, before anything is done to it: what it lacks would not show
+ * at once, but as wrong times, lost text and revoked keys that are served on.
+ * @throws SettingsError which trying again does not mend
+ */
+export async function assertUsable(dataSource: DataSource): Promise<void> {
+  const rows = await dataSource.query<{ name: string; setting: string }[]>(SETTINGS);
+  const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
+  const problem = problemOf(settings) ?? (await problemOfSessions(dataSource));
+  if (problem !== undefined) throw new SettingsError(`DATABASE_URL ${problem}`);
+}
+
+function problemOf(settings: ReadonlyMap<string, string>): string | undefined {
+  const version = Math.floor(Number(settings.get('server_version_num')) / 10_000);
+  if (version < OLDEST_VERSION) return `leads to PostgreSQL ${version}: ${OLDEST_VERSION} or newer is needed`;
+  const encoding = settings.get('server_encoding')!;
+  if (!ENCODINGS.includes(encoding)) return `names a database whose encoding is ${encoding}: UTF8 is needed`;
+  for (const [name, wanted] of Object.entries(SESSION_SETTINGS)) {
+    const value = settings.get(name)!;
+    if (!wanted.test(value))
+      return `leads to sessions whose ${name} is ${value}, whatever they ask for: does a pooler drop their startup parameter options?`;
+  }
+  return undefined;
+}
+
+async function problemOfSessions(dataSource: DataSource): Promise<string | undefined> {
+  if (await hearsOthers(dataSource)) return undefined;
+  return 'leads to sessions that do not hear the notifications they listen for: is a pooler in another mode than session mode?';
+}
+
+/**
+ * Whether a session that listens, and rests, hears of what another one notifies. Over a pooler that lends a server
+ * connection for each transaction it does not; nor would it keep the locks that are a session's.
+ */
+async function hearsOthers(dataSource: DataSource): Promise<boolean> {
+  const channel = `mintkeep_${randomUUID()}`;
+  const listening = await (dataSource.driver as unknown as { master: Pool }).master.connect();
+  try {
+    const heard = new Promise<boolean>((resolve) =>
+      listening.on('notification', (notification) => notification.channel === channel && resolve(true)),
+    );
+    await listening.query(`LISTEN "${channel}"`);
+    await dataSource.query('SELECT pg_notify($1, $2)', [channel, '']);
+    const isHeard = await Promise.race([heard, pause(NOTIFICATION_TIMEOUT_MS, false, { ref: false })]);
+    await listening.query('UNLISTEN *'); // throws where it is only that the connection was lost
+    return isHeard;
+  } finally {
+    listening.release(true);
+  }
+}
