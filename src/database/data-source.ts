@@ -26,10 +26,19 @@ function isoTime(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`;
 }
 
-/** What {@link isoTime} relies on, behind the options of the URL: the last one counts. */
+/**
+ * What {@link isoTime} relies on, and transactions that meet each other: in a stricter isolation they would fail.
+ * Behind the options of the URL: the last one counts.
+ */
+const SESSION_SETTINGS = [
+  '-c timezone=UTC',
+  '-c datestyle=ISO',
+  String.raw`-c default_transaction_isolation=read\ committed`,
+];
+
 function withSessionSettings(url: string): string {
   const extended = new URL(url);
-  const options = [extended.searchParams.get('options') ?? [], '-c timezone=UTC', '-c datestyle=ISO'].flat();
+  const options = [extended.searchParams.get('options') ?? [], SESSION_SETTINGS].flat();
   extended.searchParams.set('options', options.join(' '));
   return extended.href;
 }

@@ -59,6 +59,12 @@ it.each<[string, Unusable, string]>([
       'does a pooler drop their startup parameter options?',
   ],
   [
+    'sessions whose transactions would fail where they meet',
+    { settings: { default_transaction_isolation: 'serializable' }, altering: WITHOUT_OPTIONS },
+    'DATABASE_URL leads to sessions whose default_transaction_isolation is serializable, whatever they ask for: ' +
+      'does a pooler drop their startup parameter options?',
+  ],
+  [
     'sessions that do not hear others',
     { altering: DEAF },
     'DATABASE_URL leads to sessions that do not hear the notifications they listen for: ' +

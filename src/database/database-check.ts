@@ -9,7 +9,11 @@ const OLDEST_VERSION = 15;
 /** Clusters that were made without a locale have the second one: text arrives as it is. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII'];
 /** What every session asks for in its `options`, as it has it then. */
-const SESSION_SETTINGS = { TimeZone: /^(Etc\/)?UTC$/, DateStyle: /^ISO\b/ };
+const SESSION_SETTINGS = {
+  TimeZone: /^(Etc\/)?UTC$/,
+  DateStyle: /^ISO\b/,
+  default_transaction_isolation: /^read committed$/,
+};
 /** From the moment at which PostgreSQL has sent a notification. */
 const NOTIFICATION_TIMEOUT_MS = 2_000;
 

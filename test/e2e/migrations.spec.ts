@@ -82,17 +82,19 @@ it('a migration that waits for a table lets others read it, and is done when the
   await Promise.all([backup!.end(), reader!.end(), dataSource!.destroy(), replica!.destroy()]);
 });
 
-it('times are in UTC and in ISO 8601, whatever database and URL say', async () => {
+it('times are in UTC and in ISO 8601, and transactions read what is committed, whatever database and URL say', async () => {
   const { pathname } = new URL(database.url);
   const name = pathname.slice(1);
   await database.query(`ALTER DATABASE "${name}" SET timezone = 'Asia/Tokyo'`);
   await database.query(`ALTER DATABASE "${name}" SET datestyle = 'German'`);
+  await database.query(`ALTER DATABASE "${name}" SET default_transaction_isolation = 'repeatable read'`);
   for (const query of ['', '?options=-c%20search_path%3Dpublic', '?options=-c%20timezone%3DAsia/Tokyo']) {
     const dataSource = await new DataSource(dataSourceOptions(database.url + query)).initialize();
-    const [row] = await dataSource.query<{ at: string; path: string }[]>(
-      `SELECT '2030-01-01T00:00:00Z'::timestamptz AS at, current_setting('search_path') AS path`,
+    const [row] = await dataSource.query<{ at: string; path: string; isolation: string }[]>(
+      `SELECT '2030-01-01T00:00:00Z'::timestamptz AS at, current_setting('search_path') AS path,
+         current_setting('transaction_isolation') AS isolation`,
     );
-    expect(row!.at).toBe('2030-01-01T00:00:00.000Z');
+    expect(row).toMatchObject({ at: '2030-01-01T00:00:00.000Z', isolation: 'read committed' });
     if (query.includes('search_path')) expect(row!.path).toBe('public');
     await dataSource.destroy();
   }
