@@ -4,7 +4,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { messagesOf } from '../common/messages-of.js';
 import { migrations } from './migrations/index.js';
 import { SnakeCaseNaming } from './naming-strategy.js';
-import { PoolClient } from './pool-client.js';
+import { assertPrimary, PoolClient } from './pool-client.js';
 
 /** Connections of one replica. Fewer than 10 starve 16 clients. */
 export const POOL_SIZE = 20;
@@ -63,6 +63,7 @@ export function dataSourceOptions(url: string): DataSourceOptions {
     poolErrorHandler: idleConnectionLost,
     extra: {
       Client: PoolClient,
+      onConnect: assertPrimary,
       keepAlive: true,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,

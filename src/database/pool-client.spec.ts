@@ -89,6 +89,23 @@ describe('a database that is lost without a word', () => {
   });
 });
 
+it('a connection on which nothing may be written is ended, in a transaction and alone', async () => {
+  const database = await createDatabase();
+  const Client = observedClient(SILENCE_LIMIT_MS, () => undefined);
+  const pool = new pg.Pool({ connectionString: database.url, Client });
+  for (const begin of ['BEGIN', 'SELECT 1']) {
+    const client = await pool.connect();
+    await client.query('SET default_transaction_read_only = on');
+    await client.query(begin);
+    await expect(client.query('CREATE TABLE forbidden ()')).rejects.toMatchObject({ code: '25006' });
+    client.release();
+    expect(pool.totalCount).toBe(0);
+  }
+  await pool.query('CREATE TABLE allowed ()');
+  await pool.end();
+  await database.drop();
+});
+
 /** The end of a connection, by an administrator. */
 const FATAL = message('E', 'SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
 const AUTHENTICATED = message('R', '\0\0\0\0');

@@ -1,5 +1,7 @@
 import pg from 'pg';
 
+const READ_ONLY_TRANSACTION = '25006';
+
 type Observer = (outcome: 'ok' | 'failed', seconds: number) => void;
 
 /**
@@ -15,9 +17,19 @@ export class PoolClient extends pg.Client {
 }
 
 /**
+ * Refuses a connection that a pool has just made to a standby, as while a name still leads to the primary of before:
+ * what is read there may be old, a revoked key among it, and nothing can be written.
+ */
+export async function assertPrimary(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+  if (rows[0]!.standby) throw new Error('the server is a standby');
+}
+
+/**
  * A {@link PoolClient} that reports how long its statements took, and ends
  * the connection when an answer stays out: where the host is lost without a word, TCP would wait for a quarter of
- * an hour, and so would everybody else for the place in the pool.
+ * an hour, and so would everybody else for the place in the pool. So it does when nothing may be written: another
+ * connection may lead elsewhere by now, and this one would be kept as long as there is work.
  * @param silenceLimitMs longer than any statement may take
  */
 export function observedClient(silenceLimitMs: number, observe: Observer): typeof pg.Client {
@@ -33,6 +45,7 @@ export function observedClient(silenceLimitMs: number, observe: Observer): typeo
         isOver = true;
         clearTimeout(silence);
         observe(error ? 'failed' : 'ok', (performance.now() - beganAt) / 1_000);
+        if ((error as { code?: unknown } | undefined)?.code === READ_ONLY_TRANSACTION) void this.end();
       };
       const callback = args.at(-1);
       if (typeof callback === 'function') {

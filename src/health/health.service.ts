@@ -9,6 +9,8 @@ import { ObjectStore } from '../storage/object-store.js';
 import type { CheckResult, ReadinessResponse } from './dto/health.response.js';
 
 const CHECK_TIMEOUT_MS = 3_000;
+/** Changes nothing, and fails where nothing may be changed. */
+const MAY_WRITE = 'SELECT FROM replicas WHERE false FOR UPDATE';
 
 /** Whether this replica should get requests. */
 @Injectable()
@@ -38,7 +40,7 @@ export class HealthService implements BeforeApplicationShutdown {
 
   private async runChecks(): Promise<ReadinessResponse['checks']> {
     const [database, object_storage] = await Promise.all([
-      outcome(this.dataSource.query('SELECT 1')),
+      outcome(this.dataSource.query(MAY_WRITE)),
       outcome(this.store.check()),
     ]);
     return { database, object_storage };

@@ -79,9 +79,67 @@ describe('a database that ends connections under load', () => {
   });
 });
 
+const portOf = (url: string) => Number(new URL(url).port);
+
+async function missed(service: Service): Promise<void> {
+  const { body } = await service.anonymous.get('/readyz').expect(503);
+  expect(body).toEqual({ status: 'unavailable', checks: { database: 'failed', object_storage: 'ok' } });
+}
+
+describe('a database to which nothing can be written', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createDatabase();
+  });
+  afterEach(() => database.drop());
+
+  it('is missed by the readiness check, and used again when that is over', async () => {
+    const service = await startService(database.url, await temporaryFolder());
+    const agent = await service.as('writer');
+    const read = () => agent.get('/me/projects').expect(200);
+    const write = (name: string) => agent.post('/me/projects').send({ name });
+    const databaseName = new URL(database.url).pathname.slice(1);
+    const alter = (how: string) => `BEGIN READ WRITE; ALTER DATABASE ${databaseName} ${how}; COMMIT`;
+    await write('before').expect(201);
+    await database.query(alter('SET default_transaction_read_only = on'));
+    await database.refuse();
+    await database.admit();
+    await eventually(read);
+    for (let i = 0; i < 3; i++) await missed(service);
+    await write('meanwhile').expect(500);
+    await read();
+    await database.query(alter('RESET default_transaction_read_only'));
+    await ready(service);
+    await eventually(() => write('after').expect(201));
+    await service.end('SIGTERM');
+  });
+
+  it('is not connected with when it is a standby', async () => {
+    let isStandby = false;
+    const inRecovery = (text: string) => text.replace(/(?<=standby\0.{18}D.{10})f/s, 't'); // the one value of the one row
+    const ofAnswers = (text: string) => (isStandby ? inRecovery(text) : text);
+    const target = portOf(database.url);
+    const proxy = await startTcpProxy(target, { ofAnswers });
+    const address = new URL(database.url);
+    address.port = String(proxy.port);
+    const service = await startService(address.href, await temporaryFolder());
+    const agent = await service.as('reader');
+    await agent.get('/me/projects').expect(200);
+    isStandby = true;
+    proxy.goAway();
+    proxy.comeBack(target);
+    for (let i = 0; i < 3; i++) await missed(service);
+    await agent.get('/me/projects').expect(500);
+    isStandby = false;
+    await ready(service);
+    await agent.get('/me/projects').expect(200);
+    await service.end('SIGTERM');
+    await proxy.stop();
+  });
+});
+
 describe('a PostgreSQL that is restarted', () => {
   const settings = { fsync: 'off' };
-  const portOf = (url: string) => Number(new URL(url).port);
 
   it('is missed by the readiness check, and used again when it is back', async () => {
     const [folder, dataDir] = await Promise.all([temporaryFolder(), temporaryFolder()]);
@@ -97,12 +155,7 @@ describe('a PostgreSQL that is restarted', () => {
 
     await postgres.stop();
     proxy.goAway();
-    await eventually(async () => {
-      expect((await service.anonymous.get('/readyz').expect(503)).body).toEqual({
-        status: 'unavailable',
-        checks: { database: 'failed', object_storage: 'ok' },
-      });
-    });
+    await eventually(() => missed(service));
     await service.anonymous.get('/healthz').expect(200);
     const failed = sum(writers.map((writer) => writer.failed));
     await eventually(() => expect(sum(writers.map((writer) => writer.failed))).toBeGreaterThan(failed));
