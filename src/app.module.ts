@@ -40,7 +40,7 @@ export class AppModule {
       imports: [
         ConfigModule.with(settings),
         MetricsModule,
-        DatabaseModule.connect(databaseUrl),
+        DatabaseModule.connect(databaseUrl, settings.databasePoolSize),
         ScheduleModule.forRoot(),
         JobsModule,
         AuthModule,

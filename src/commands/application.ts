@@ -11,7 +11,8 @@ import type { CommandContext } from './command.js';
 @Module({})
 class CommandModule {
   static with({ settings, databaseUrl }: CommandContext, features: readonly Feature[]): DynamicModule {
-    const shared = [ConfigModule.with(settings), MetricsModule, DatabaseModule.connect(databaseUrl)];
+    const database = DatabaseModule.connect(databaseUrl, settings.databasePoolSize);
+    const shared = [ConfigModule.with(settings), MetricsModule, database];
     return {
       module: CommandModule,
       global: true,

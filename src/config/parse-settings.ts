@@ -81,6 +81,7 @@ function parseAddresses(env: Environment, { developmentSignIn }: Situation) {
 function parseOperations(env: Environment) {
   return {
     smtp: parseSmtp(env),
+    databasePoolSize: env.integer('DATABASE_POOL_SIZE', 20, 5, 500), // fewer than 10 starve 16 clients
     adminToken: env.matching('ADMIN_TOKEN', /^\S+$/, 'must not hold white space'),
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     shutdownDelayMs: env.integer('SHUTDOWN_DELAY_MS', 0, 0, 300_000),

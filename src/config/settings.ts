@@ -39,6 +39,8 @@ export abstract class Settings {
   abstract readonly dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
   abstract readonly databaseUrl?: string;
+  /** Connections of a replica for all but proxied requests and what replicas tell each other. */
+  abstract readonly databasePoolSize: number;
   /** Undefined: files below {@link dataDir}. */
   abstract readonly minio?: MinioSettings;
   abstract readonly session: SessionSettings;

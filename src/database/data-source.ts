@@ -6,9 +6,6 @@ import { migrations } from './migrations/index.js';
 import { SnakeCaseNaming } from './naming-strategy.js';
 import { assertPrimary, PoolClient } from './pool-client.js';
 
-/** Connections of one replica. Fewer than 10 starve 16 clients. */
-export const POOL_SIZE = 20;
-
 const CONNECT_TIMEOUT_MS = 5_000;
 /** PostgreSQL ends what takes longer. */
 export const STATEMENT_TIMEOUT_MS = 30_000;
@@ -48,8 +45,11 @@ export function idleConnectionLost(error: Error): void {
   new Logger('Database').warn({ reason: messagesOf(error) }, 'idle connection lost');
 }
 
-/** What the service, the migration commands and the tests connect with. */
-export function dataSourceOptions(url: string): DataSourceOptions {
+/**
+ * What the service, the migration commands and the tests connect with.
+ * @param poolSize how many connections at the most; the default is for who does one thing at a time
+ */
+export function dataSourceOptions(url: string, poolSize = 5): DataSourceOptions {
   return {
     type: 'postgres',
     url: withSessionSettings(url),
@@ -57,7 +57,7 @@ export function dataSourceOptions(url: string): DataSourceOptions {
     migrations,
     migrationsTableName: 'migrations',
     migrationsTransactionMode: 'each',
-    poolSize: POOL_SIZE,
+    poolSize,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     installExtensions: false,
     poolErrorHandler: idleConnectionLost,

@@ -21,7 +21,7 @@ const SILENCE_LIMIT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 /** The connection to PostgreSQL, migrated before anything else uses it. */
 @Module({})
 export class DatabaseModule {
-  static connect(url: string): DynamicModule {
+  static connect(url: string, poolSize: number): DynamicModule {
     return {
       module: DatabaseModule,
       global: true,
@@ -29,7 +29,7 @@ export class DatabaseModule {
         TypeOrmModule.forRootAsync({
           inject: [Metrics],
           useFactory: (metrics: Metrics) => ({
-            ...measured(dataSourceOptions(url), metrics),
+            ...measured(dataSourceOptions(url, poolSize), metrics),
             autoLoadEntities: true,
             retryAttempts: 5,
             retryDelay: 1_000,

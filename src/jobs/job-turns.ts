@@ -2,8 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { QueryRunner } from 'typeorm';
+import { Gate } from '../common/gate.js';
+import { Settings } from '../config/settings.js';
 import { LOCKS_OF_JOBS } from '../database/advisory-locks.js';
 
+/** With these, what jobs and requests do comes to an end, however many jobs are at it. */
+const CONNECTIONS_WITHOUT_JOBS = 2;
 /** Timers of replicas drift: a turn that comes this much of its period early is on time. */
 const ON_TIME = 0.9;
 
@@ -21,10 +25,24 @@ const TAKE_TURN = `
  */
 @Injectable()
 export class JobTurns {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  /** A job has a connection for its lock, and needs others beside it. */
+  private readonly gate: Gate;
+
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    { databasePoolSize }: Settings,
+  ) {
+    this.gate = new Gate(databasePoolSize - CONNECTIONS_WITHOUT_JOBS, 0, (waitedMs) => {
+      return new Error(`other jobs have had all connections for ${waitedMs} ms`);
+    });
+  }
 
   /** @returns whether it was this replica's turn, and the work is done. @throws what the work throws */
-  async take(name: string, everySeconds: number, work: () => Promise<void>): Promise<boolean> {
+  take(name: string, everySeconds: number, work: () => Promise<void>): Promise<boolean> {
+    return this.gate.run(() => this.takeLocked(name, everySeconds, work), everySeconds * 1_000);
+  }
+
+  private async takeLocked(name: string, everySeconds: number, work: () => Promise<void>): Promise<boolean> {
     const connection = this.dataSource.createQueryRunner();
     const lock = [LOCKS_OF_JOBS, name];
     let locked = false;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { jest } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { startApp } from '../../test/support/app.js';
 import type { TestApp } from '../../test/support/app.js';
 import { connect } from '../../test/support/database.js';
@@ -54,6 +55,17 @@ it('is done by one replica, once in its period, however often it comes up', asyn
   await letPass(name, 27);
   await inParallel(10, () => runOnAll(name));
   expect(done).toBe(2);
+});
+
+it('is done with few connections, too, when many are due at once', async () => {
+  const few = await startApp({ DATABASE_POOL_SIZE: '5' });
+  const dataSource = few.app.get(DataSource);
+  const jobs = Array.from({ length: 6 }, (_, i) => `test_few_${i}`);
+  for (const name of jobs)
+    jobsOf(few).add({ name, everySeconds: 60, work: () => dataSource.query('SELECT pg_sleep(0.1)') });
+  await Promise.all(jobs.map((name) => jobsOf(few).run(name)));
+  for (const name of jobs) expect(await figure(few, 'runs_total', `job="${name}",outcome="ok"`)).toBe(1);
+  await few.close();
 });
 
 it('is due when the clock of the database was put back', async () => {

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Settings } from '../config/settings.js';
-import { POOL_SIZE } from '../database/data-source.js';
 import { Metrics } from '../metrics/metrics.js';
 import { DeletionQueue } from './deletion-queue.js';
 import { DeletionSweep } from './deletion-sweep.js';
@@ -33,9 +32,9 @@ const RETRY_INTERVAL_MS = 500;
     },
     {
       provide: StorageGate,
-      inject: [Metrics],
-      useFactory: (metrics: Metrics) => {
-        const gate = new StorageGate(Math.floor(POOL_SIZE / 2));
+      inject: [Settings, Metrics],
+      useFactory: ({ databasePoolSize }: Settings, metrics: Metrics) => {
+        const gate = new StorageGate(Math.floor(databasePoolSize / 2));
         metrics.gauge(
           'mintkeep_storage_waiting_requests',
           'Requests that wait for others to be done with object storage',

@@ -31,7 +31,7 @@ export async function timelyRows<Row>(
     return transaction.query<Row[]>(text, [...values]);
   };
   try {
-    return await askInTurn(JSON.stringify(owner), () => dataSource.transaction(ask));
+    return await askInTurn(dataSource, JSON.stringify(owner), () => dataSource.transaction(ask));
   } catch (error) {
     if (!tookTooLong(error)) throw error;
     throw new TakesTooLong();
