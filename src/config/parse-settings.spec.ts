@@ -147,6 +147,30 @@ it.each([
     expect([value, problems({ [name]: value })]).toEqual([value, expect.arrayContaining([name])]);
 });
 
+it.each([
+  [
+    'no host',
+    'postgresql://mk@/mk?host=/run/postgresql',
+    /^DATABASE_URL must name a host; a Unix socket is [^\n]+$/,
+  ],
+  [
+    'several hosts',
+    'postgres://u:p@one:5432,two:5432/mk',
+    /^DATABASE_URL must name one host, that of the primary$/,
+  ],
+  ['several hosts in its query', 'postgres://u@one/mk?host=one,two', /^DATABASE_URL must name one host/],
+])('says what is meant where a database has %s', (_, DATABASE_URL, message) => {
+  expect(() => parse({ DATABASE_URL, ENCRYPTION_KEYS: KEY })).toThrow(message);
+});
+
+it.each([
+  'postgres://mk@localhost/mk?host=/run/postgresql',
+  'postgres:///mk?host=/run/postgresql',
+  'postgres://u:a,b@db/mk',
+])('takes %s for a database', (DATABASE_URL) => {
+  expect(parse({ DATABASE_URL, ENCRYPTION_KEYS: KEY }).databaseUrl).toBe(DATABASE_URL);
+});
+
 it.each(['a..b', '192.168.1.1', 'b', 'Bucket'])('refuses %s as a bucket', (MINIO_BUCKET) => {
   const minio = { MINIO_ENDPOINT: 'http://minio:9000', MINIO_ACCESS_KEY: 'x', MINIO_SECRET_KEY: 'y' };
   expect(problems({ ...minio, MINIO_BUCKET })).toEqual(['MINIO_BUCKET']);

@@ -56,11 +56,25 @@ export function parseSettings(variables: NodeJS.ProcessEnv): Settings {
 }
 
 function parseDatabaseUrl(env: Environment): string | undefined {
+  const problem = problemOfHost(env.text('DATABASE_URL') ?? '');
+  if (problem !== undefined) {
+    env.wrong('DATABASE_URL', problem);
+    return undefined;
+  }
   const url = env.url('DATABASE_URL', ['postgres:', 'postgresql:']);
   if (!url) return undefined;
   if (!isDecodable(url.username + url.password + url.pathname))
     env.wrong('DATABASE_URL', 'has a percent sign that stands for itself: write %25');
   return url.href;
+}
+
+/** Of what other clients of PostgreSQL take for a URL, and `URL` does not. */
+function problemOfHost(text: string): string | undefined {
+  const [, host] = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text) ?? [];
+  const inQuery = new URLSearchParams(text.split('?')[1]).get('host') ?? '';
+  if (`${host}${inQuery}`.includes(',')) return 'must name one host, that of the primary';
+  if (host !== '' || URL.canParse(text)) return undefined;
+  return 'must name a host; a Unix socket is postgres://user@localhost/database?host=/run/postgresql';
 }
 
 function parseAddresses(env: Environment, { developmentSignIn }: Situation) {
