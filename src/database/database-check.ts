@@ -61,13 +61,18 @@ async function hearsOthers(dataSource: DataSource): Promise<boolean> {
   const channel = `mintkeep_${randomUUID()}`;
   const listening = await (dataSource.driver as unknown as { master: Pool }).master.connect();
   try {
-    const heard = new Promise<boolean>((resolve) =>
-      listening.on('notification', (notification) => notification.channel === channel && resolve(true)),
+    let isHeard = false;
+    const heard = new Promise<void>((resolve) =>
+      listening.on('notification', (notification) => {
+        isHeard ||= notification.channel === channel;
+        if (isHeard) resolve();
+      }),
     );
     await listening.query(`LISTEN "${channel}"`);
     await dataSource.query('SELECT pg_notify($1, $2)', [channel, '']);
-    const isHeard = await Promise.race([heard, pause(NOTIFICATION_TIMEOUT_MS, false, { ref: false })]);
-    await listening.query('UNLISTEN *'); // throws where it is only that the connection was lost
+    await Promise.race([heard, pause(NOTIFICATION_TIMEOUT_MS, undefined, { ref: false })]);
+    // Where the process was held up, the notification is before this answer. Throws where the connection was lost.
+    await listening.query('UNLISTEN *');
     return isHeard;
   } finally {
     listening.release(true);
