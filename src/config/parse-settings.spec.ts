@@ -115,7 +115,7 @@ it.each([
   ['DATABASE_POOL_SIZE', ['4', '501', 'x']],
   ['MINIO_ENDPOINT', ['minio:9000', 'http://minio/path', 'http://user@minio', 'http://minio?x']],
   ['MINIO_ACCESS_KEY', ['without an endpoint']],
-  ['SESSION_JWKS_URL', ['x', 'file:///etc/passwd']],
+  ['SESSION_JWKS_URL', ['x', 'file:///etc/passwd', 'https://user:password@id/jwks', 'https://user@id/jwks']],
   ['SESSION_JWT_SECRET', ['too short', 'x'.repeat(31)]],
   ['SESSION_COOKIE_NAME', ['a b', 'a;b', 'a=b']],
   ['ENCRYPTION_KEYS', ['x', Buffer.alloc(16).toString('base64'), `${KEY},x`, KEY.slice(0, -1)]],

@@ -141,6 +141,9 @@ function parseSession(env: Environment, { production }: Situation): SessionSetti
   if (secret !== undefined && Buffer.byteLength(secret) < SESSION_SECRET_MIN_BYTES) {
     env.wrong('SESSION_JWT_SECRET', `must have at least ${SESSION_SECRET_MIN_BYTES} bytes`);
   }
+  if (jwksUrl && jwksUrl.username + jwksUrl.password !== '') {
+    env.wrong('SESSION_JWKS_URL', 'must not hold a user or password'); // fetch refuses it, and tells the whole URL
+  }
   if (production && secret === undefined && !env.has('SESSION_JWKS_URL')) {
     env.wrong('SESSION_JWKS_URL', 'or SESSION_JWT_SECRET is required with NODE_ENV=production');
   }
