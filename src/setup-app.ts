@@ -7,6 +7,7 @@ import { JsonLogger } from './common/logger.js';
 import { securityHeaders } from './common/security-headers.js';
 import type { Settings } from './config/settings.js';
 import { metadataOfIssuer } from './device-auth/oauth-metadata-path.js';
+import { StoreOwner } from './documents/store-owner.js';
 import { Metrics } from './metrics/metrics.js';
 import { observeRequests } from './metrics/request-observer.js';
 import { serveApiPages } from './openapi/openapi.js';
@@ -27,6 +28,17 @@ export async function setupApp(settings: Settings, databaseUrl: string): Promise
     metadataOfIssuer(settings.publicUrl),
   );
   serveApiPages(app, settings);
+  await claimStore(app);
   await app.init();
   return app;
+}
+
+/** Before jobs and requests write to it. @throws SettingsError where it is another system's */
+async function claimStore(app: NestExpressApplication): Promise<void> {
+  try {
+    await app.get(StoreOwner).claim();
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
 }

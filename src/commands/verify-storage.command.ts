@@ -3,6 +3,7 @@ import { DocumentCheck } from '../documents/document-check.js';
 import { DocumentsModule } from '../documents/documents.module.js';
 import { ObjectCheck } from '../documents/object-check.js';
 import type { Finding } from '../documents/storage-finding.js';
+import { StoreOwner } from '../documents/store-owner.js';
 import { assertStoreExists } from '../storage/storage.module.js';
 import { withModules } from './application.js';
 import { COULD_NOT, DONE, FOUND_SOMETHING } from './command.js';
@@ -36,6 +37,7 @@ export const verifyStorageCommand: Command = {
     const repair = context.flags.has('repair');
     await assertStoreExists(context.settings);
     return withModules(context, [DocumentsModule], async (app) => {
+      await app.get(StoreOwner).assertNotAnothers();
       const verification = new Verification(context.print, repair);
       await verification.run(app);
       verification.summarize();

@@ -14,6 +14,7 @@ import { Document } from './document.entity.js';
 import { DocumentsController } from './documents.controller.js';
 import { DocumentsService } from './documents.service.js';
 import { ObjectCheck } from './object-check.js';
+import { StoreOwner } from './store-owner.js';
 
 @Module({
   imports: [
@@ -32,6 +33,7 @@ import { ObjectCheck } from './object-check.js';
     AbandonedUpdates,
     DocumentCheck,
     ObjectCheck,
+    StoreOwner,
   ],
 })
 export class DocumentsModule {}

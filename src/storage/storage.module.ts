@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Settings } from '../config/settings.js';
@@ -10,11 +9,8 @@ import { FileObjectStore } from './file.object-store.js';
 import { MinioObjectStore } from './minio.object-store.js';
 import { ObjectDeletion } from './object-deletion.entity.js';
 import { ObjectStore } from './object-store.js';
+import { patiently, storeSetting } from './patiently.js';
 import { StorageGate } from './storage-gate.js';
-
-/** For object storage that is started at the same time, or does not answer for a moment. */
-const PATIENCE_MS = 10_000;
-const RETRY_INTERVAL_MS = 500;
 
 /** Object storage: the one of the two stores that the settings choose, and what sees to it that it stays clean. */
 @Module({
@@ -24,9 +20,9 @@ const RETRY_INTERVAL_MS = 500;
       provide: ObjectStore,
       inject: [Settings, Metrics],
       useFactory: async (settings: Settings, metrics: Metrics): Promise<ObjectStore> => {
-        const { store, setting } = chooseStore(settings);
+        const store = chooseStore(settings);
         store.observe((...call) => metrics.dependencies.storageCalled(...call));
-        await prepare(store, setting);
+        await patiently(settings, () => store.prepare());
         return store;
       },
     },
@@ -55,31 +51,13 @@ export class StorageModule {}
  * @throws Error that names the setting
  */
 export async function assertStoreExists(settings: Settings): Promise<void> {
-  const { store, setting } = chooseStore(settings);
   try {
-    await store.check();
+    await chooseStore(settings).check();
   } catch (error) {
-    throw new Error(setting, { cause: error });
+    throw new Error(storeSetting(settings), { cause: error });
   }
 }
 
-/** The store, and the setting that says where it is. */
-function chooseStore({ minio, dataDir }: Settings): { store: ObjectStore; setting: string } {
-  return minio
-    ? { store: new MinioObjectStore(minio), setting: 'MINIO_ENDPOINT' }
-    : { store: new FileObjectStore(join(dataDir, 'objects')), setting: 'DATA_DIR' };
-}
-
-/** @param setting that says where the store is */
-async function prepare(store: ObjectStore, setting: string): Promise<void> {
-  const patienceEndsAt = performance.now() + PATIENCE_MS;
-  for (;;) {
-    try {
-      await store.prepare();
-      return;
-    } catch (error) {
-      if (performance.now() > patienceEndsAt) throw new Error(setting, { cause: error });
-    }
-    await pause(RETRY_INTERVAL_MS);
-  }
+function chooseStore({ minio, dataDir }: Settings): ObjectStore {
+  return minio ? new MinioObjectStore(minio) : new FileObjectStore(join(dataDir, 'objects'));
 }

@@ -13,6 +13,7 @@ import { startApp, testVariables } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
+import { keysOf } from '../support/object-store-contract.js';
 import { inParallel } from '../support/parallel.js';
 import { startS3 } from '../support/s3.js';
 import { Writer } from '../support/writer.js';
@@ -47,22 +48,19 @@ describe.each([
   let anna: Agent;
   let documents: string;
 
-  beforeAll(async () => {
-    storage = await makeStorage();
-  });
   beforeEach(async () => {
+    storage = await makeStorage();
     app = await startApp(storage.variables);
     store = app.app.get(ObjectStore, { strict: false });
     anna = await app.as('anna');
     const { body } = await anna.post('/me/projects').send({ name: 'Handbook' }).expect(201);
     documents = `/me/projects/${body.id}/documents`;
-    for await (const key of store.list('')) await store.delete(key); // the bucket is the same for all tests
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
-    return app.close();
+    await app.close();
+    await storage.stop();
   });
-  afterAll(() => storage.stop());
 
   async function verify(args: string[] = [], variables: NodeJS.ProcessEnv = {}): Promise<Result> {
     const lines: string[] = [];
@@ -155,6 +153,25 @@ describe.each([
       await other.drop();
     }
     expect(await verify(['--repair'])).toEqual(clean(3));
+  });
+
+  it("looks at no other system's store, and takes none for its own", async () => {
+    await create('first');
+    const other = await createDatabase({ empty: true });
+    const verifyOther = (args: string[]) => verify(args, { DATABASE_URL: other.url });
+    try {
+      await runCommand(['migrate'], testVariables(other.url, app.dataDir), () => undefined);
+      for (const args of [[], ['--repair']]) {
+        await expect(verifyOther(args)).rejects.toThrow(
+          /^(DATA_DIR|MINIO_BUCKET) \S+ belongs to another system than the database \(DATABASE_URL\)/,
+        );
+      }
+      for (const claim of await keysOf(store, 'systems/')) await store.delete(claim);
+      expect((await verifyOther([])).lines[0]).toBe('documents/1: a body that no document points to');
+      expect(await keysOf(store)).toEqual(['documents/1']);
+    } finally {
+      await other.drop();
+    }
   });
 
   it('makes no bucket and no folder, and does not take one that is not there for an empty one', async () => {

@@ -19,7 +19,10 @@ interface DatabaseOptions {
   readonly encoding?: string;
 }
 
-/** Clones the migrated template of the run (or makes an empty database), in some 50 ms. */
+/**
+ * Clones the migrated template of the run (or makes an empty database), in some 50 ms. All clones are one system to
+ * object storage, as copies of a database are; an empty one becomes a system of its own.
+ */
 export async function createDatabase({ empty, encoding }: DatabaseOptions = {}): Promise<TestDatabase> {
   const template = new URL(process.env.TEST_DATABASE_URL!);
   const name = `test_${randomBytes(8).toString('hex')}`;

@@ -15,6 +15,7 @@ import { AuditEventOrder1764500000000 } from './1764500000000-audit-event-order.
 import { DeviceSessionPurge1764500100000 } from './1764500100000-device-session-purge.js';
 import { UserAddresses1764500200000 } from './1764500200000-user-addresses.js';
 import { KeyUseRoom1764500300000 } from './1764500300000-key-use-room.js';
+import { SystemIdentity1764500400000 } from './1764500400000-system-identity.js';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   DeviceSessionPurge1764500100000,
   UserAddresses1764500200000,
   KeyUseRoom1764500300000,
+  SystemIdentity1764500400000,
 ];
