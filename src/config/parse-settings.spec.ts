@@ -35,6 +35,7 @@ it('needs nothing on a developer’s machine', () => {
     databasePoolSize: 20,
     minio: undefined,
     smtp: undefined,
+    production: false,
     developmentSignIn: true,
     session: { cookieName: 'mintkeep_session' },
     adminToken: undefined,

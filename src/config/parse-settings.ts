@@ -37,7 +37,7 @@ export function parseSettings(variables: NodeJS.ProcessEnv): Settings {
   const session = parseSession(env, situation);
   const encryptionKeys = parseEncryptionKeys(env, situation);
   const settings = {
-    ...{ developmentSignIn, dataDir, databaseUrl, minio: parseMinio(env) },
+    ...{ production, developmentSignIn, dataDir, databaseUrl, minio: parseMinio(env) },
     ...parseAddresses(env, situation),
     ...parseOperations(env),
     ...parseUpstreamLimits(env, situation),

@@ -44,6 +44,8 @@ export abstract class Settings {
   /** Undefined: files below {@link dataDir}. */
   abstract readonly minio?: MinioSettings;
   abstract readonly session: SessionSettings;
+  /** Whether `NODE_ENV` is `production`, as in the image. */
+  abstract readonly production: boolean;
   abstract readonly developmentSignIn: boolean;
   /** AES-256 keys; the first one encrypts. */
   abstract readonly encryptionKeys: readonly Buffer[];

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { SettingsError } from '../config/environment.js';
@@ -33,6 +33,8 @@ interface System {
  */
 @Injectable()
 export class StoreOwner {
+  private readonly logger = new Logger(StoreOwner.name);
+
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly store: ObjectStore,
@@ -40,10 +42,21 @@ export class StoreOwner {
   ) {}
 
   /**
-   * Takes the store for this system, unless it is another's: for every start, of several replicas at once too.
-   * @throws SettingsError where it is @throws Error that names the setting when the store is away
+   * Takes the store for this system, unless it is another's: for every start, of several replicas at once too. On a
+   * developer's machine, where databases come and go, that is no reason not to start.
+   * @throws SettingsError where it is another's in production
+   * @throws Error that names the setting when the store is away
    */
   async claim(): Promise<void> {
+    try {
+      await this.take();
+    } catch (error) {
+      if (this.settings.production || !(error instanceof SettingsError)) throw error;
+      this.logger.warn({ reason: error.message }, 'documents may take the place of others');
+    }
+  }
+
+  private async take(): Promise<void> {
     const { claim, hasBegun } = await this.findSystem();
     await patiently(this.settings, async () => {
       if (await this.bears(claim)) return;

@@ -117,6 +117,8 @@ it('waits for object storage that is not there yet', async () => {
   await s3.stop();
 }, 60_000);
 
+const PRODUCTION = { NODE_ENV: 'production', HOST: '127.0.0.1' };
+
 /** Makes the first document of a database. */
 async function createDocument(app: TestApp): Promise<void> {
   const anna = await app.as('anna');
@@ -180,7 +182,7 @@ describe.each([
   /** What is told when the start on the database is refused. */
   async function refusal(on: TestDatabase): Promise<string> {
     const { DATA_DIR = await temporaryFolder() } = storage.variables;
-    const program = startProgram({ ...testVariables(on.url, DATA_DIR), ...storage.variables });
+    const program = startProgram({ ...PRODUCTION, ...testVariables(on.url, DATA_DIR), ...storage.variables });
     expect(await program.exited).toEqual({ code: 1, signal: null });
     expect(program.stdout()).toBe('');
     return program.stderr();
@@ -200,6 +202,17 @@ describe.each([
     await expectDocument(again);
     expect(await claims()).toEqual([claim]);
     await again.close();
+  }, 60_000);
+
+  it('is used by another system outside of production, which says so and does not claim it', async () => {
+    await (await start()).close();
+    const before = await claims();
+    const { DATA_DIR = await temporaryFolder() } = storage.variables;
+    const variables = { ...testVariables(other.url, DATA_DIR), ...storage.variables, LOG_LEVEL: 'warn' };
+    const service = await serving(startProgram(variables));
+    expect(service.stdout()).toContain('belongs to another system than the database (DATABASE_URL)');
+    expect(await claims()).toEqual(before);
+    await service.end('SIGTERM');
   }, 60_000);
 
   it('is claimed by a system that was there before claims were', async () => {
@@ -250,7 +263,8 @@ it('is refused on files of old when DATABASE_URL is forgotten', async () => {
   const app = await startApp({ DATA_DIR: dataDir }, { database });
   await createDocument(app);
   await app.close();
-  const { exited, output } = startProgram({ DATA_DIR: dataDir });
+  const { DATABASE_URL: _forgotten, ...variables } = testVariables(database.url, dataDir);
+  const { exited, output } = startProgram({ ...PRODUCTION, ...variables });
   expect(await exited).toEqual({ code: 1, signal: null });
   expect(output()).toMatch(
     /^DATA_DIR \S+ belongs to another system than the database \(DATABASE_URL\)[^\n]*\n$/,
@@ -276,7 +290,10 @@ describe('while a store is claimed', () => {
 
   const isClaim = (method: string, key: string) => method === 'PUT' && key.startsWith('systems/');
   const start = async ({ url }: TestDatabase): Promise<Program> =>
-    startProgram({ ...testVariables(url, await temporaryFolder()), ...s3Variables(s3, proxy.endpoint) });
+    startProgram({
+      ...{ ...PRODUCTION, ...testVariables(url, await temporaryFolder()) },
+      ...s3Variables(s3, proxy.endpoint),
+    });
 
   it('two systems that found it empty do not both start', async () => {
     proxy.onRequest = (...request) => (isClaim(...request) ? 'hang' : 'pass');
