@@ -1,6 +1,5 @@
 import pg from 'pg';
-
-const READ_ONLY_TRANSACTION = '25006';
+import { isReadOnly } from './sql-states.js';
 
 type Observer = (outcome: 'ok' | 'failed', seconds: number) => void;
 
@@ -45,7 +44,7 @@ export function observedClient(silenceLimitMs: number, observe: Observer): typeo
         isOver = true;
         clearTimeout(silence);
         observe(error ? 'failed' : 'ok', (performance.now() - beganAt) / 1_000);
-        if ((error as { code?: unknown } | undefined)?.code === READ_ONLY_TRANSACTION) void this.end();
+        if (isReadOnly(error)) void this.end();
       };
       const callback = args.at(-1);
       if (typeof callback === 'function') {

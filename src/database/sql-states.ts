@@ -3,6 +3,7 @@ const FOREIGN_KEY_VIOLATION = '23503';
 const CHECK_VIOLATION = '23514';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
+const READ_ONLY_TRANSACTION = '25006';
 const RACES = ['40001', '40P01'];
 const INTEGRITY_VIOLATION_CLASS = '23';
 const INVALID_AUTHORIZATION_CLASS = '28';
@@ -47,6 +48,11 @@ export function lostRace(error: unknown): boolean {
 /** Whether the statement took longer than it may. */
 export function tookTooLong(error: unknown): boolean {
   return stateOf(error) === QUERY_CANCELED;
+}
+
+/** Whether nothing may be written, as at a standby. */
+export function isReadOnly(error: unknown): boolean {
+  return stateOf(error) === READ_ONLY_TRANSACTION;
 }
 
 /** Whether who connects is not let in, and will not be: a wrong password does not become right. */
