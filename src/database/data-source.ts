@@ -1,10 +1,12 @@
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
-import type { DataSourceOptions } from 'typeorm';
+import type { Pool } from 'pg';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import { messagesOf } from '../common/messages-of.js';
 import { migrations } from './migrations/index.js';
 import { SnakeCaseNaming } from './naming-strategy.js';
 import { assertPrimary, PoolClient } from './pool-client.js';
+import { SESSION_SETTINGS } from './session-settings.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** PostgreSQL ends what takes longer. */
@@ -23,19 +25,11 @@ function isoTime(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`;
 }
 
-/**
- * What {@link isoTime} relies on, and transactions that meet each other: in a stricter isolation they would fail.
- * Behind the options of the URL: the last one counts.
- */
-const SESSION_SETTINGS = [
-  '-c timezone=UTC',
-  '-c datestyle=ISO',
-  String.raw`-c default_transaction_isolation=read\ committed`,
-];
-
+/** Behind the options of the URL: the last one counts. */
 function withSessionSettings(url: string): string {
   const extended = new URL(url);
-  const options = [extended.searchParams.get('options') ?? [], SESSION_SETTINGS].flat();
+  const asked = SESSION_SETTINGS.map(({ name, value }) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`);
+  const options = [extended.searchParams.get('options') ?? [], asked].flat();
   extended.searchParams.set('options', options.join(' '));
   return extended.href;
 }
@@ -69,4 +63,9 @@ export function dataSourceOptions(url: string, poolSize = 5): DataSourceOptions 
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },
   };
+}
+
+/** The pool behind the ORM. */
+export function poolOf({ driver }: DataSource): Pool {
+  return (driver as unknown as { master: Pool }).master;
 }

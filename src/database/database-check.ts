@@ -1,27 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
+import { within } from '../common/within.js';
 import { SettingsError } from '../config/environment.js';
+import { poolOf } from './data-source.js';
+import { SESSION_SETTINGS } from './session-settings.js';
 
 /** The migrations use what this one brought. */
 const OLDEST_VERSION = 15;
 /** Clusters that were made without a locale have the second one: text arrives as it is. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII'];
-/** What every session asks for in its `options`, as it has it then. */
-const SESSION_SETTINGS = {
-  TimeZone: /^(Etc\/)?UTC$/,
-  DateStyle: /^ISO\b/,
-  default_transaction_isolation: /^read committed$/,
-};
 /** From the moment at which PostgreSQL has sent a notification. */
 const NOTIFICATION_TIMEOUT_MS = 2_000;
 
 const SETTINGS = `
   SELECT name, setting FROM pg_settings
-  WHERE name IN ('server_version_num', 'server_encoding', ${Object.keys(SESSION_SETTINGS)
-    .map((name) => `'${name}'`)
-    .join(', ')})`;
+  WHERE name IN ('server_version_num', 'server_encoding', ${SESSION_SETTINGS.map(({ name }) => `'${name}'`).join(', ')})`;
 
 /**
  * Looks whether the database is one that mintkeep can use, before anything is done to it: what it lacks would not show
@@ -40,9 +33,9 @@ function problemOf(settings: ReadonlyMap<string, string>): string | undefined {
   if (version < OLDEST_VERSION) return `leads to PostgreSQL ${version}: ${OLDEST_VERSION} or newer is needed`;
   const encoding = settings.get('server_encoding')!;
   if (!ENCODINGS.includes(encoding)) return `names a database whose encoding is ${encoding}: UTF8 is needed`;
-  for (const [name, wanted] of Object.entries(SESSION_SETTINGS)) {
+  for (const { name, shown } of SESSION_SETTINGS) {
     const value = settings.get(name)!;
-    if (!wanted.test(value))
+    if (!shown.test(value))
       return `leads to sessions whose ${name} is ${value}, whatever they ask for: does a pooler drop their startup parameter options?`;
   }
   return undefined;
@@ -59,7 +52,7 @@ async function problemOfSessions(dataSource: DataSource): Promise<string | undef
  */
 async function hearsOthers(dataSource: DataSource): Promise<boolean> {
   const channel = `mintkeep_${randomUUID()}`;
-  const listening = await (dataSource.driver as unknown as { master: Pool }).master.connect();
+  const listening = await poolOf(dataSource).connect();
   try {
     let isHeard = false;
     const heard = new Promise<void>((resolve) =>
@@ -70,7 +63,7 @@ async function hearsOthers(dataSource: DataSource): Promise<boolean> {
     );
     await listening.query(`LISTEN "${channel}"`);
     await dataSource.query('SELECT pg_notify($1, $2)', [channel, '']);
-    await Promise.race([heard, pause(NOTIFICATION_TIMEOUT_MS, undefined, { ref: false })]);
+    await within(NOTIFICATION_TIMEOUT_MS, heard).catch(() => undefined);
     // Where the process was held up, the notification is before this answer. Throws where the connection was lost.
     await listening.query('UNLISTEN *');
     return isHeard;

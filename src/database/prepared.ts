@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Pool, QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
+import { poolOf } from './data-source.js';
 
 /** A statement that PostgreSQL plans once a connection. The name must be its alone. */
 export interface PreparedStatement {
@@ -18,7 +19,7 @@ export class PreparedQueries {
   private readonly pool: Pool;
 
   constructor(@InjectDataSource() dataSource: DataSource) {
-    this.pool = (dataSource.driver as unknown as { master: Pool }).master;
+    this.pool = poolOf(dataSource);
   }
 
   rows<Row extends QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
