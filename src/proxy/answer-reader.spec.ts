@@ -157,6 +157,7 @@ describe('accepts no answer that could be read in two ways:', () => {
     ['a chunk that is longer than it says', 'Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n'],
     ['a size line without an end', `Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(5_000)}`],
     ['a head without an end', `X: ${'x'.repeat(70_000)}`],
+    ['lines that end with line feeds alone, whatever follows', 'X: a\n\n'],
   ])('%s', (_what, rest) => {
     expect(readText(`HTTP/1.1 200 OK\r\n${rest}`)).toMatchObject({ isMalformed: true });
   });
@@ -166,6 +167,10 @@ describe('accepts no answer that could be read in two ways:', () => {
     'HTTP/1.1 20 OK\r\n\r\n',
     'HTTP/1.1 2000\r\n\r\n',
     ' HTTP/1.1 200 OK\r\n\r\n',
+    'HTTP/1.1 200 OK\nContent-Length: 0\n\n',
+    'SSH-2.0-OpenSSH_9.2\r\n',
+    '\x15\x03\x01',
+    'HTTP/2',
   ])('%j', (head) => expect(readText(head)).toEqual({ isMalformed: true, answers: [] }));
 });
 

@@ -12,6 +12,7 @@ export interface AnswerSink {
   end(): void;
 }
 
+const HEAD_START = Buffer.from('HTTP/1.');
 const HEAD_LIMIT_BYTES = 65_536;
 const SIZE_LINE_LIMIT_BYTES = 4_096;
 const SIZE_LIMIT_DIGITS = 12;
@@ -105,7 +106,7 @@ export class AnswerReader {
 
   private readHead(bytes: Buffer): number {
     const end = bytes.indexOf(EMPTY_LINE);
-    if (end > HEAD_LIMIT_BYTES || (end < 0 && bytes.length > HEAD_LIMIT_BYTES)) throw new MalformedAnswer();
+    if (end > HEAD_LIMIT_BYTES || (end < 0 && !mayBecomeHead(bytes))) throw new MalformedAnswer();
     if (end < 0) return -1;
     const head = parseHead(bytes.toString('latin1', 0, end), this.bodiless);
     if (head.status === 101) throw new MalformedAnswer(); // nobody asked for another protocol
@@ -165,6 +166,16 @@ export class AnswerReader {
     this.expects = Expects.nothing;
     this.sink.end();
   }
+}
+
+/** Whether the rest of a head may follow: who has sent something else waits, and nothing more would come. */
+function mayBecomeHead(bytes: Buffer): boolean {
+  const start = bytes.subarray(0, HEAD_START.length);
+  if (bytes.length > HEAD_LIMIT_BYTES || !HEAD_START.subarray(0, start.length).equals(start)) return false;
+  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, end + 1)) {
+    if (bytes[end - 1] !== CR) return false;
+  }
+  return true;
 }
 
 /** Where the line feed of the first line is; -1 when it has not come. */

@@ -126,6 +126,8 @@ describe('the outcome', () => {
     ['an answer of 500', answerWith('{}', { status: 500 }), 500, { status: 500, error: 'status' }],
     ['a reset', ({ socket }) => socket.resetAndDestroy(), 502, { status: null, error: 'reset' }],
     ['what is not HTTP', answerRaw('SSH-2.0\r\n\r\n'), 502, { status: null, error: 'malformed' }],
+    ['a line that is not HTTP', answerRaw('SSH-2.0\r\n'), 502, { status: null, error: 'malformed' }],
+    ['line feeds alone', answerRaw('HTTP/1.1 200 OK\n\n'), 502, { status: null, error: 'malformed' }],
     ['no answer in time', () => undefined, 504, { status: null, error: 'timeout' }],
     ['a redirect', answerWith('', { status: 302 }), 502, { status: 302, error: 'redirect' }],
     [
