@@ -1,14 +1,28 @@
 import type { EntityManager } from 'typeorm';
 import type { InvitationResponse } from './dto/invitation.response.js';
+import type { EmailDelivery } from './invitation.entity.js';
 
 /** The status as it is now, whether or not the job that writes down expiries has run. */
 const STATUS = `CASE WHEN i.status = 'pending' AND i.expires_at <= clock_timestamp() THEN 'expired' ELSE i.status END`;
 
-/** The members of an `InvitationResponse`, from `invitations i`. */
+/** The members of a {@link StoredInvitation}, from `invitations i`. */
 export const INVITATION_COLUMNS = `
   i.id, i.organization_id, i.email, i.role, ${STATUS} AS status,
   json_build_object('user_id', i.invited_by_user_id, 'email', i.invited_by_email) AS invited_by,
   i.created_at, i.expires_at, i.accepted_at, i.cancelled_at, i.email_delivery`;
+
+/** As PostgreSQL answers {@link INVITATION_COLUMNS}. */
+export interface StoredInvitation extends InvitationResponse {
+  email_delivery: EmailDelivery;
+}
+
+/** As it is shown: where there is no mail server, nothing is said of mail. */
+export function shown<T extends StoredInvitation>({ email_delivery, ...rest }: T): Shown<T> {
+  return email_delivery === 'disabled' ? rest : { ...rest, email_delivery };
+}
+
+type Shown<T extends StoredInvitation> = Omit<T, 'email_delivery'> &
+  Pick<InvitationResponse, 'email_delivery'>;
 
 /** Condition: pending, and not only because nobody has looked. */
 export const IS_PENDING = `i.status = 'pending' AND i.expires_at > clock_timestamp()`;
@@ -25,7 +39,7 @@ export interface InvitationRow {
   readonly acceptedByUserId: string | null;
 }
 
-type RawRow = InvitationResponse & {
+type RawRow = StoredInvitation & {
   organization_name: string;
   organization_slug: string;
   email_key: string;
@@ -48,10 +62,10 @@ export async function findInvitation(
     [value],
   );
   if (!row) return undefined;
-  const { organization_name, organization_slug, email_key, accepted_by_user_id, ...response } = row;
+  const { organization_name, organization_slug, email_key, accepted_by_user_id, ...invitation } = row;
   return {
-    response,
-    organizationId: response.organization_id,
+    response: shown(invitation),
+    organizationId: invitation.organization_id,
     organizationName: organization_name,
     organizationSlug: organization_slug,
     emailKey: email_key,

@@ -19,8 +19,8 @@ import type { OwnerScope } from '../organizations/owner-scope.js';
 import type { InviteDto } from './dto/invitation.requests.js';
 import type { InvitationResponse, NewInvitationResponse } from './dto/invitation.response.js';
 import { InvitationMailer } from './invitation-mailer.js';
-import { findInvitation, INVITATION_COLUMNS } from './invitation-rows.js';
-import type { InvitationRow } from './invitation-rows.js';
+import { findInvitation, INVITATION_COLUMNS, shown } from './invitation-rows.js';
+import type { InvitationRow, StoredInvitation } from './invitation-rows.js';
 import { Invitation } from './invitation.entity.js';
 import type { InvitationStatus } from './invitation.entity.js';
 import { joinUrl } from './join-url.js';
@@ -50,12 +50,13 @@ export class InvitationsService implements OnModuleInit {
   }
 
   /** @param status only those that have it at this moment */
-  list({ organizationId }: OwnerScope, status?: InvitationStatus): Promise<InvitationResponse[]> {
-    return this.invitations.query<InvitationResponse[]>(
+  async list({ organizationId }: OwnerScope, status?: InvitationStatus): Promise<InvitationResponse[]> {
+    const invitations = await this.invitations.query<StoredInvitation[]>(
       `SELECT * FROM (SELECT ${INVITATION_COLUMNS} FROM invitations i WHERE i.organization_id = $1) AS invitation
        WHERE $2::text IS NULL OR status = $2 ORDER BY id`,
       [organizationId, status ?? null],
     );
+    return invitations.map(shown);
   }
 
   /** @throws PersonalOrganization @throws AlreadyMember @throws InvitationPending */

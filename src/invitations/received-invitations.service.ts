@@ -18,8 +18,8 @@ import type {
   ReceivedInvitationResponse,
 } from './dto/invitation.response.js';
 import { InvitationMailer } from './invitation-mailer.js';
-import { findInvitation, INVITATION_COLUMNS, IS_PENDING } from './invitation-rows.js';
-import type { InvitationRow } from './invitation-rows.js';
+import { findInvitation, INVITATION_COLUMNS, IS_PENDING, shown } from './invitation-rows.js';
+import type { InvitationRow, StoredInvitation } from './invitation-rows.js';
 import { Invitation } from './invitation.entity.js';
 import {
   EmailMismatch,
@@ -50,12 +50,13 @@ export class ReceivedInvitationsService {
   /** What is pending for the caller's address; nothing as long as that is not verified. */
   async list({ email, emailVerified }: SessionUser): Promise<ReceivedInvitationResponse[]> {
     if (!emailVerified) return [];
-    return this.invitations.query<ReceivedInvitationResponse[]>(
+    const invitations = await this.invitations.query<(StoredInvitation & ReceivedInvitationResponse)[]>(
       `SELECT ${INVITATION_COLUMNS}, json_build_object('id', o.id, 'name', o.name) AS organization
        FROM invitations i JOIN organizations o ON o.id = i.organization_id
        WHERE i.email_key = $1 AND ${IS_PENDING} ORDER BY i.id`,
       [emailKey(email)],
     );
+    return invitations.map(shown);
   }
 
   /** What the holder of a link may know, whoever that is. @throws InvitationNotFound */

@@ -100,7 +100,6 @@ describe('inviting', () => {
       expires_at: expect.stringMatching(ISO_TIME),
       accepted_at: null,
       cancelled_at: null,
-      email_delivery: 'disabled',
     });
     expect(Date.parse(invitation.expires_at) - Date.parse(invitation.created_at)).toBe(SEVEN_DAYS_MS);
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);

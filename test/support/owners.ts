@@ -50,7 +50,7 @@ export async function join(app: TestApp, team: TestOwner, user: string, role: Ro
 interface NewInvitation {
   readonly id: number;
   readonly email: string;
-  readonly email_delivery: string;
+  readonly email_delivery?: string;
   readonly expires_at: string;
   readonly token: string;
   readonly join_url: string;

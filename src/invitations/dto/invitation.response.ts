@@ -3,6 +3,7 @@ import {
   ID,
   instanceOf,
   listOf,
+  maybe,
   object,
   oneOf,
   orNull,
@@ -17,6 +18,8 @@ import { ROLES } from '../../organizations/membership.entity.js';
 import type { Role } from '../../organizations/membership.entity.js';
 import { EMAIL_DELIVERIES, INVITATION_STATUSES } from '../invitation.entity.js';
 import type { EmailDelivery, InvitationStatus } from '../invitation.entity.js';
+
+const SHOWN_DELIVERIES = EMAIL_DELIVERIES.filter((delivery) => delivery !== 'disabled');
 
 const INVITER = object({ user_id: USER_ID, email: EMAIL });
 
@@ -51,8 +54,8 @@ export class InvitationResponse {
   @Shown(orNull(TIME), 'By an admin, by declining, or by the deletion of the organization.')
   cancelled_at: string | null;
 
-  @Shown(oneOf(EMAIL_DELIVERIES), 'What became of the mail; `disabled` where there is no mail server.')
-  email_delivery: EmailDelivery;
+  @Shown(maybe(oneOf(SHOWN_DELIVERIES)), 'What became of the mail, where there is a mail server.')
+  email_delivery?: EmailDelivery;
 }
 
 export class InvitationListResponse {
