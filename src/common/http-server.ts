@@ -69,8 +69,7 @@ export class HttpServerAdapter extends ExpressAdapter {
     server.maxHeadersCount = 0; // Node would drop the headers beyond it, and tell nobody
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('checkContinue', (request, response) => {
-      // Behind another answer Node would put it into the middle of this one. The client goes on without it.
-      if (response.socket) response.writeContinue();
+      continueWhenRead(request, response);
       server.emit('request', request, response);
     });
     server.on('request', (request, response) => {
@@ -238,4 +237,12 @@ function withDecodablePath(url: string): string {
     .map((segment) => (isDecodable(segment) ? segment : segment.replaceAll('%', '%25')))
     .join('/');
   return end < 0 ? decodable : decodable + url.slice(end);
+}
+
+/** Only who wants the body asks for it: who is refused before need not send it (RFC 9110, section 10.1.1). */
+function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+  request.once('resume', () => {
+    // Behind another answer Node would put it into the middle of this one. The client goes on without it.
+    if (response.socket && !response.headersSent) response.writeContinue();
+  });
 }

@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { connectRaw, statusesIn } from '../support/raw-client.js';
@@ -375,6 +376,30 @@ describe('what a client expects of us beyond 100-continue', () => {
     const answer = await (await connectRaw(app, `${head}\r\nExpect: the-best\r\n\r\n`)).closed;
     expect(statusesIn(answer)).toEqual([plain.status]);
     expect(answer).toMatch(/X-Request-Id: [\w-]{20,}/i);
+  });
+});
+
+describe('100 Continue', () => {
+  const head = (lines: string) =>
+    `POST /me/projects HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\n${lines}\r\n\r\n`;
+
+  it('is sent to who is to send the body', async () => {
+    const client = await connectRaw(app, head(`Authorization: ${authorization}\r\nContent-Length: 18`));
+    await eventually(() => expect(statusesIn(client.text())).toEqual([100]));
+    client.socket.write('{"name":"awaited"}');
+    expect(statusesIn(await client.closed)).toEqual([100, 201]);
+  });
+
+  it.each([
+    ['who has no session', () => 'Content-Length: 18', 401],
+    ['who would send too much', () => `Authorization: ${authorization}\r\nContent-Length: 1048577`, 400],
+    [
+      'who encodes it',
+      () => `Authorization: ${authorization}\r\nContent-Encoding: gzip\r\nContent-Length: 18`,
+      415,
+    ],
+  ])('is not sent to %s', async (_what, lines, status) => {
+    expect(statusesIn(await (await connectRaw(app, head(lines()))).closed)).toEqual([status]);
   });
 });
 
