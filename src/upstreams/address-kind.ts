@@ -12,6 +12,10 @@ const PRIVATE_RANGES = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqu
 /** 198.18.0.0/15 is what local DNS proxies hand out for names that they route themselves. */
 const BENCHMARKING = ipaddr.parseCIDR('198.18.0.0/15') as [IPv4, number];
 
+/** Nobody is there: addresses for examples (RFC 5737, RFC 3849, RFC 9637). */
+const DOCUMENTATION = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'];
+const EXAMPLES = { documentation: DOCUMENTATION.map((range) => ipaddr.parseCIDR(range)) };
+
 /** All that has been given out for public use. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [IPv6, number];
 
@@ -35,19 +39,20 @@ export function kindOf(text: string): AddressKind {
 function kindOfIPv4(address: IPv4): AddressKind {
   if (METADATA.has(address.toString())) return 'forbidden';
   if (address.match(BENCHMARKING)) return 'private';
-  return kindOfRange(address.range());
+  return kindInItsRange(address);
 }
 
 function kindOfIPv6(address: IPv6): AddressKind {
   if (METADATA.has(address.toString())) return 'forbidden';
   const wrapped = wrappedIn(address);
   if (wrapped.length > 0) return worst(wrapped.map(kindOfIPv4));
-  const kind = kindOfRange(address.range());
+  const kind = kindInItsRange(address);
   return kind === 'public' && !address.match(GLOBAL_UNICAST) ? 'forbidden' : kind;
 }
 
-function kindOfRange(range: string): AddressKind {
-  if (range === 'unicast') return 'public';
+function kindInItsRange(address: IPv4 | IPv6): AddressKind {
+  const range = ipaddr.subnetMatch(address, EXAMPLES, address.range());
+  if (range === 'unicast' || range === 'documentation') return 'public';
   return PRIVATE_RANGES.has(range) ? 'private' : 'forbidden';
 }
 
