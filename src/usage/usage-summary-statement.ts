@@ -136,7 +136,8 @@ function percentiles(groups: string[]): string {
       FROM steps
     ),
     wanted AS (
-      SELECT member, requests * 0.5 AS latency_50, requests * 95 / 100 AS latency_95,
+      SELECT member, latency_ms AS latency_sum, requests AS latency_count, ttft_ms AS ttft_sum,
+        ttft_requests AS ttft_count, requests * 0.5 AS latency_50, requests * 95 / 100 AS latency_95,
         requests + ttft_requests * 0.5 AS ttft_50, requests + ttft_requests * 95 / 100 AS ttft_95
       FROM sums
     ),
@@ -147,9 +148,12 @@ function percentiles(groups: string[]): string {
     )`;
 }
 
+/** That of one request is its own time. */
 function percentile(metric: Metric, percent: number): string {
   const step = `min(step) FILTER (WHERE up_to >= ${metric}_${percent} AND ${isOf(metric, 'step')})`;
-  return `${rounded(middleOf(metric, step))} AS ${metric}_p${percent}`;
+  const isOne = `min(${metric}_count) = 1`;
+  const value = `CASE WHEN ${isOne} THEN min(${metric}_sum) ELSE ${middleOf(metric, step)} END`;
+  return `${rounded(value)} AS ${metric}_p${percent}`;
 }
 
 /** To a microsecond. */

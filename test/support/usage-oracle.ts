@@ -27,7 +27,8 @@ function timesOf(values: number[]) {
   const sorted = values.toSorted((a, b) => a - b);
   const rank = (percent: number) => sorted[Math.ceil((percent * values.length) / 100) - 1]!;
   const total = values.reduce((sum, value) => sum + value, 0);
-  return { avg: near(total / values.length, 0), p50: near(rank(50), 0.02), p95: near(rank(95), 0.02) };
+  const part = values.length === 1 ? 0 : 0.02;
+  return { avg: near(total / values.length, 0), p50: near(rank(50), part), p95: near(rank(95), part) };
 }
 
 /** Matches a number that is this far away at most, as a part of it, or half a microsecond. */
