@@ -155,7 +155,7 @@ export class Attempt implements AnswerListener {
   settled(): void {
     if (this.state === 'undecided') this.judge();
     this.heardAt = performance.now();
-    if (!this.isIdleTimer && this.state !== 'waiting' && !this.isOver()) {
+    if (!this.isIdleTimer && !this.awaitsFirstByte() && !this.isOver()) {
       this.isIdleTimer = true;
       clearTimeout(this.timer);
       this.waitFor(this.deadlines.idleMs);
@@ -238,6 +238,13 @@ export class Attempt implements AnswerListener {
     if (this.state === 'undecided') this.state = 'decided';
     this.error = error;
     this.ms = performance.now() - this.beganAt;
+  }
+
+  /** To the client the head of a stream is none as long as it may not go out: that gives the upstream no more time. */
+  private awaitsFirstByte(): boolean {
+    if (this.state === 'waiting') return true;
+    const { firstByteMs, idleMs } = this.deadlines;
+    return this.state === 'undecided' && this.heldBytes === 0 && firstByteMs <= idleMs;
   }
 
   private isOver(): boolean {

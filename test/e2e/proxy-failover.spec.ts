@@ -169,9 +169,16 @@ describe('the next upstream is tried on', () => {
     await eventually(() => expect(bad.sockets.size).toBe(0));
   });
 
-  it('silence before the first event', async () => {
+  it.each([
+    ['as long as the first byte may take', 'UPSTREAM_FIRST_BYTE_TIMEOUT_MS', '{"stream":true}'],
+    ['as long as silence may', 'UPSTREAM_IDLE_TIMEOUT_MS', '{"stream":true}'],
+    ['as long as silence may, though nobody asked for a stream', 'UPSTREAM_IDLE_TIMEOUT_MS', '{}'],
+  ])('silence before the first event, %s', async (_what, deadline, body) => {
     bad.answer = answerRaw(STREAM_HEAD);
-    expect((await ask(key, '{"stream":true}')).text).toBe(GOOD);
+    const settings = { UPSTREAM_PRIVATE_NETWORKS: 'allow', [deadline]: String(FIRST_BYTE_MS) };
+    const patient = await startApp(settings, { database: app.database });
+    expect((await call(patient, key, { body })).text).toBe(GOOD);
+    await patient.close();
   });
 });
 
