@@ -65,8 +65,10 @@ export class Relay implements AnswerTaker {
     this.meter = this.meterFor(answer);
     if (this.meter instanceof JsonMeter) this.blocks = new AnswerBlocks();
     this.dropsUsage &&= this.isStream;
-    if (typeof answer.framing === 'number' && !this.dropsUsage) this.bytesLeft = answer.framing;
-    if (!this.isStream) return;
+    if (!this.isStream) {
+      if (typeof answer.framing === 'number') this.bytesLeft = answer.framing;
+      return;
+    }
     this.lineEnds = new LineEnds();
     if (isResponses(this.request.path)) this.sequence = new SequenceNumbers();
     this.events.streamBegan();
@@ -79,7 +81,7 @@ export class Relay implements AnswerTaker {
    */
   data(chunk: Buffer): void {
     const completes = chunk.length === this.bytesLeft;
-    if (completes && !this.isStream && chunk.length <= STRING_LIMIT_BYTES) this.complete(chunk);
+    if (completes && chunk.length <= STRING_LIMIT_BYTES) this.complete(chunk);
     else this.write(this.meter.pass(this.blocks?.copy(chunk) ?? Buffer.from(chunk)));
   }
 
@@ -102,7 +104,7 @@ export class Relay implements AnswerTaker {
   cut(): void {
     this.events.interrupted(() => {
       const { response, request } = this;
-      if (!this.isStream || this.bytesLeft !== Infinity || response.destroyed) {
+      if (!this.isStream || this.answer.encoded || response.destroyed) {
         setImmediate(() => breakOff(response)); // behind what was written in this turn of the event loop
         return;
       }
@@ -123,7 +125,7 @@ export class Relay implements AnswerTaker {
     this.hasBegun = true;
     const headers = headersToClient(this.answer.headers);
     headers.push(...idHeaders(this.request.id));
-    const kept = this.dropsUsage ? withoutLength(headers) : headers;
+    const kept = this.isStream ? withoutLength(headers) : headers;
     this.response.writeHead(this.answer.status, besideThoseOf(this.response, kept));
   }
 
@@ -179,7 +181,7 @@ function breakOff(response: HttpResponse): void {
   response.destroy();
 }
 
-/** The length is another one when an event is left out. */
+/** The length is another one when an event is left out, or one is added that says that the rest is missing. */
 function withoutLength(headers: string[]): string[] {
   const at = headers.indexOf('content-length');
   return at < 0 ? headers : headers.toSpliced(at, 2);

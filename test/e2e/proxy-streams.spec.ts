@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { connect, lockedOut } from '../support/database.js';
@@ -356,12 +357,27 @@ describe('a stream that the upstream cuts ends with an error event and not clean
     expect(text.startsWith(`${contentOf('Hi')}data: {"error":{`)).toBe(true);
   });
 
-  it('with nothing of ours where the length was told', async () => {
+  it('where the length was told, too, which is another one then', async () => {
     const event = contentOf('Hi');
     upstream.answer = ({ socket }) =>
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 999\r\n\r\n${event}`);
-    const reply = await call(app, key, { path: '/v1/messages', body: '{"stream":true}' });
-    expect([reply.text, reply.complete]).toEqual([event, false]);
+    const { text, complete, headers } = await call(app, key, {
+      path: '/v1/messages',
+      body: '{"stream":true}',
+    });
+    expect([text.startsWith(`${event}event: error\ndata: {`), complete]).toEqual([true, false]);
+    expect(headers).not.toHaveProperty('content-length');
+  });
+
+  it('with nothing of ours where it is compressed', async () => {
+    const part = gzipSync(contentOf('Hi')).subarray(0, 20);
+    upstream.answer = ({ socket }) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n`);
+      socket.write('Transfer-Encoding: chunked\r\n\r\n');
+      socket.end(chunk(part));
+    };
+    const { body, complete } = await call(app, key, { path: '/v1/messages', body: '{"stream":true}' });
+    expect([body.equals(part), complete]).toEqual([true, false]);
   });
 
   it('and frees the connection of the upstream that was silent', async () => {
