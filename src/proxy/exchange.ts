@@ -153,6 +153,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
     const attempt = chosen ?? attempts.at(-1);
     const status = outcome === 'client_gone' ? CLIENT_GONE_STATUS : attempt!.status!;
     const { isEventStream: isStream, meter } = relay;
+    const mayHaveTaken = takesTokens(this.request) && outcome !== 'upstream_error';
     this.services.finish(
       this.request,
       {
@@ -161,7 +162,7 @@ export class Exchange implements Answering, AttemptEvents, RelayEvents {
         attempt,
         attempts,
         isStream,
-        reading: takesTokens(this.request) ? meter.read(complete, attempt?.target.provider) : undefined,
+        reading: mayHaveTaken ? meter.read(complete, attempt?.target.provider) : undefined,
         contentAt: meter.contentAt,
       },
       deliver,

@@ -10,6 +10,8 @@ export interface Reading {
 }
 
 export const NOTHING_READ: Reading = { tokens: NO_TOKENS, source: 'none' };
+/** Of a stream that ended before it came to its figures. */
+export const CUT_SHORT: Reading = { tokens: NO_TOKENS, source: 'partial' };
 
 /** @param isWhole whether they are the final figures */
 export function readingOf(usage: ProviderUsage, provider: string | undefined, isWhole: boolean): Reading {

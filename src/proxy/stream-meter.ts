@@ -1,5 +1,5 @@
 import { EMPTY } from './empty.js';
-import { NOTHING_READ, readingOf } from './meter.js';
+import { CUT_SHORT, NOTHING_READ, readingOf } from './meter.js';
 import type { Meter, Reading } from './meter.js';
 import { readEvent } from './stream-events.js';
 import type { EventReading } from './stream-events.js';
@@ -85,7 +85,7 @@ export class StreamMeter implements Meter {
   }
 
   read(complete: boolean, provider?: string): Reading {
-    if (!this.usage) return NOTHING_READ;
+    if (!this.usage) return complete && !this.hasFailed ? NOTHING_READ : CUT_SHORT;
     const isWhole = !this.hasFailed && (this.isFinal || (complete && this.isCumulative));
     return readingOf(this.usage, provider, isWhole);
   }

@@ -55,6 +55,8 @@ const NO_TOKENS = {
   ...{ input_tokens: null, cached_input_tokens: null, output_tokens: null, total_tokens: null },
   usage_source: 'none',
 };
+/** Of a stream that ended before it came to its figures. */
+const CUT_SHORT = { ...NO_TOKENS, usage_source: 'partial' };
 const tokens = (
   input: number | null,
   cached: number | null,
@@ -166,7 +168,7 @@ describe('the outcome', () => {
   it('of a stream that was cut is interrupted', async () => {
     const text = event({ choices: [{ delta: { content: 'Hi' } }] });
     const record = await recorded(thenClose(answerRaw(STREAM_HEAD, chunk(text))));
-    expect(record).toMatchObject({ status: 200, outcome: 'interrupted', stream: true, ...NO_TOKENS });
+    expect(record).toMatchObject({ status: 200, outcome: 'interrupted', stream: true, ...CUT_SHORT });
     expect(record.ttft_ms).not.toBeNull();
   });
 
@@ -328,7 +330,7 @@ describe('a client that leaves is client_gone with 499', () => {
   it('within a stream', async () => {
     const text = event({ choices: [{ delta: { content: 'Hi' } }] });
     const record = await leave(answerRaw(STREAM_HEAD, chunk(text)), 'within it', '{"stream":true}');
-    expect(record).toMatchObject({ status: 499, outcome: 'client_gone', stream: true, ...NO_TOKENS });
+    expect(record).toMatchObject({ status: 499, outcome: 'client_gone', stream: true, ...CUT_SHORT });
     expect(record.attempts).toMatchObject([{ status: 200, error: null }]);
     expect(record.ttft_ms).not.toBeNull();
   });
@@ -645,7 +647,7 @@ describe('the tokens of a stream', () => {
       [event({ choices: [{ delta: { content: 'x' } }], usage: DETAILS })],
       tokens(10, 4, 5, 15, 'partial'),
     ],
-    ['chat', [CONTENT], NO_TOKENS],
+    ['chat', [CONTENT], CUT_SHORT],
   ])('that is cut: %s', async (_what, events, expected) => {
     const answer = thenClose(answerRaw(STREAM_HEAD, ...events.map(chunk)));
     expect(await recorded(answer)).toMatchObject({ outcome: 'interrupted', ...expected });
