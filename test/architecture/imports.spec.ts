@@ -46,7 +46,7 @@ const moduleOf = (file: string) => (file.includes('/') ? file.slice(0, file.inde
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(SOURCES, file), 'utf8');
-  const statements = text.matchAll(/(?:import|export)\s([^;]*?)\sfrom '(\.[^']+)'/g);
+  const statements = text.matchAll(/(?:(?:import|export)\s([^;]*?)\sfrom |import\()'(\.[^']+)'/g);
   return [...statements].map(([, names = '', path = '']) => {
     const target = relative(SOURCES, normalize(join(SOURCES, dirname(file), path)));
     return { file, from: moduleOf(file), to: moduleOf(target), target, names };
