@@ -58,7 +58,7 @@ export async function assertStoreExists(settings: Settings): Promise<void> {
   }
 }
 
-/** The client of S3 is loaded where it is needed: it is a sixth of all that a start loads. */
+/** The client of S3 is loaded where it is needed: it is a quarter of all that a start loads. */
 async function chooseStore({ minio, dataDir }: Settings): Promise<ObjectStore> {
   if (!minio) return new FileObjectStore(join(dataDir, 'objects'));
   const { MinioObjectStore } = await import('./minio.object-store.js');
