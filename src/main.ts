@@ -15,6 +15,9 @@ const DRAIN_TIMEOUT_MS = 30_000;
 /** And the rest of the shutdown behind them, of which the database may never answer. */
 const CLOSE_TIMEOUT_MS = 15_000;
 
+/** As pino has it in its lines. */
+const INFO = 30;
+
 async function main(): Promise<void> {
   const settings = parseSettings(process.env);
   const stop = stopSignal(); // from here on: a start that is interrupted stops what it has started
@@ -27,7 +30,7 @@ async function main(): Promise<void> {
     const app = await Promise.race([setup, stop]);
     if (!app) return void setup.catch(() => undefined); // what becomes of it is of no interest any more
     await listen(app, settings);
-    process.stdout.write(greeting(app, settings));
+    process.stdout.write(announcement(placesOf(app, settings), process.stdout.isTTY));
     await stop;
     await drain(app, settings);
   } finally {
@@ -51,10 +54,12 @@ function addressProblem({ code, message }: NodeJS.ErrnoException, port: number, 
   return `HOST ${host} is not an address of this machine: ${message}`;
 }
 
-/** What is running where, for whoever has just started it. */
-function greeting(app: NestExpressApplication, settings: Settings): string {
+type Places = readonly (readonly [name: string, value: string])[];
+
+/** What is running where. */
+function placesOf(app: NestExpressApplication, settings: Settings): Places {
   const { address, port } = app.getHttpServer().address() as AddressInfo;
-  const lines = [
+  return [
     ['listening on', `${address}:${port}`],
     ['API', settings.publicUrl],
     ['docs', `${settings.publicUrl}/docs`],
@@ -71,8 +76,17 @@ function greeting(app: NestExpressApplication, settings: Settings): string {
     ],
     ['data folder', settings.dataDir],
   ];
-  const rows = lines.map(([name, value]) => `  ${name!.padEnd(14)}${value}`).join('\n');
-  return `\nmintkeep is running\n\n${rows}\n\nCtrl-C stops it.\n\n`;
+}
+
+/** For the eyes of whoever has just started it in a terminal; elsewhere a line of the log, whatever its level. */
+function announcement(places: Places, isTerminal: boolean): string {
+  const title = 'mintkeep is running';
+  if (!isTerminal) {
+    const line = { level: INFO, time: new Date().toISOString(), ...Object.fromEntries(places), msg: title };
+    return `${JSON.stringify(line)}\n`;
+  }
+  const rows = places.map(([name, value]) => `  ${name.padEnd(14)}${value}`).join('\n');
+  return `\n${title}\n\n${rows}\n\nCtrl-C stops it.\n\n`;
 }
 
 function stopSignal(): Promise<void> {

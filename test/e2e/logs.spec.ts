@@ -35,7 +35,7 @@ const lines = () =>
   service
     .output()
     .split('\n')
-    .filter((line) => line.startsWith('{'))
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 async function writeDocuments(): Promise<void> {

@@ -350,6 +350,12 @@ describe('with nothing set', () => {
     expect(service.stdout()).toContain('/dev/sign-in');
   });
 
+  it('writes nothing but JSON lines to standard output where that is no terminal', () => {
+    const lines = service.stdout().trimEnd().split('\n');
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number) });
+    expect(lines.some((line) => JSON.parse(line).msg === 'mintkeep is running')).toBe(true);
+  });
+
   it('refuses a second start on the same folder, and is not disturbed by it', async () => {
     const second = start();
     expect(await second.exited).toEqual({ code: 1, signal: null });

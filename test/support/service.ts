@@ -124,7 +124,7 @@ export function startService(
 /** The address that the program says it listens on, once it is ready there. */
 async function urlFrom(output: () => string): Promise<string> {
   return eventually(async () => {
-    const address = /listening on +(\S+)/.exec(output())?.[1];
+    const address = /"listening on":"([^"]+)"/.exec(output())?.[1];
     if (address === undefined) throw new Error(`not listening: ${output()}`);
     await supertest(`http://${address}`).get('/readyz').expect(200);
     return `http://${address}`;
