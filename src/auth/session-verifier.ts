@@ -1,9 +1,9 @@
 import { createSecretKey } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { errors, jwtVerify } from 'jose';
 import type { CryptoKey, FlattenedJWSInput, JWTHeaderParameters, JWTPayload, KeyObject } from 'jose';
 import { EMAIL_MAX_LENGTH, isStorableText } from '../common/text.js';
-import { Settings } from '../config/settings.js';
+import { HS256_SECRET_MIN_BYTES, Settings } from '../config/settings.js';
 import { IdentityProviderUnavailable, NoValidSession } from './auth.errors.js';
 import { IdentityProviderKeys } from './identity-provider-keys.js';
 import type { SessionUser } from './session-user.js';
@@ -33,6 +33,10 @@ export class SessionVerifier {
   constructor(private readonly settings: Settings) {
     const { hs256Secret, jwksUrl } = settings.session;
     this.secret = hs256Secret && createSecretKey(hs256Secret);
+    if (hs256Secret && hs256Secret.length < HS256_SECRET_MIN_BYTES) {
+      const logger = new Logger(SessionVerifier.name);
+      logger.warn(`SESSION_JWT_SECRET has fewer than ${HS256_SECRET_MIN_BYTES} bytes: production refuses it`);
+    }
     this.provider = jwksUrl && new IdentityProviderKeys(jwksUrl);
   }
 

@@ -65,9 +65,16 @@ export class Environment {
     return undefined;
   }
 
-  /** An http(s) URL to which paths are appended: no query or fragment, returned without a trailing slash. */
-  baseUrl(name: string): string | undefined {
+  /** An http(s) URL, which is shown to others: what it held of a user or password would be, too. */
+  webUrl(name: string): URL | undefined {
     const url = this.url(name, ['http:', 'https:']);
+    if (url && url.username + url.password !== '') this.wrong(name, 'must not hold a user or password');
+    return url;
+  }
+
+  /** One of those to which paths are appended: no query or fragment, returned without a trailing slash. */
+  baseUrl(name: string): string | undefined {
+    const url = this.webUrl(name);
     if (!url) return undefined;
     if (url.search !== '' || url.hash !== '') this.wrong(name, 'must not have a query or fragment');
     return url.href.replace(/\/+$/, '');

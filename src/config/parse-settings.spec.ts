@@ -108,16 +108,15 @@ it('takes what is set', () => {
 it.each([
   ['PORT', ['x', '-1', '65536', '1.5', '0x10']],
   ['HOST', ['0.0.0.0', '10.0.0.1']],
-  ['PUBLIC_URL', ['keep.example.com', 'ftp://x', 'https://x/?q', 'https://x/#f']],
-  ['DASHBOARD_URL', ['x']],
-  ['SIGN_IN_URL', ['javascript:alert(1)', '/login']],
+  ['PUBLIC_URL', ['keep.example.com', 'ftp://x', 'https://x/?q', 'https://x/#f', 'https://user:password@x']],
+  ['DASHBOARD_URL', ['x', 'https://user@x']],
+  ['SIGN_IN_URL', ['javascript:alert(1)', '/login', 'https://:password@x']],
   ['ADMIN_TOKEN', ['two words', 'a\tb']],
   ['DATABASE_URL', ['mysql://x', 'x', 'postgres://u:p%zz@db/x']],
   ['DATABASE_POOL_SIZE', ['4', '501', 'x']],
   ['MINIO_ENDPOINT', ['minio:9000', 'http://minio/path', 'http://user@minio', 'http://minio?x']],
   ['MINIO_ACCESS_KEY', ['without an endpoint']],
   ['SESSION_JWKS_URL', ['x', 'file:///etc/passwd', 'https://user:password@id/jwks', 'https://user@id/jwks']],
-  ['SESSION_JWT_SECRET', ['too short', 'x'.repeat(31)]],
   ['SESSION_COOKIE_NAME', ['a b', 'a;b', 'a=b']],
   ['ENCRYPTION_KEYS', ['x', Buffer.alloc(16).toString('base64'), `${KEY},x`, KEY.slice(0, -1)]],
   ['MAIL_FROM', ['without@smtp.example']],
@@ -175,6 +174,16 @@ it.each([
 it.each(['a..b', '192.168.1.1', 'b', 'Bucket'])('refuses %s as a bucket', (MINIO_BUCKET) => {
   const minio = { MINIO_ENDPOINT: 'http://minio:9000', MINIO_ACCESS_KEY: 'x', MINIO_SECRET_KEY: 'y' };
   expect(problems({ ...minio, MINIO_BUCKET })).toEqual(['MINIO_BUCKET']);
+});
+
+it('wants a secret of sessions that cannot be guessed, in production', () => {
+  const required = { DATABASE_URL: 'postgres://u@db/mk', ENCRYPTION_KEYS: KEY };
+  for (const SESSION_JWT_SECRET of ['too short', 'x'.repeat(31)]) {
+    expect(problems({ ...required, SESSION_JWT_SECRET })).toEqual([]);
+    expect(problems({ ...required, SESSION_JWT_SECRET, NODE_ENV: 'production' })).toContain(
+      'SESSION_JWT_SECRET',
+    );
+  }
 });
 
 it('names all problems at once, one line each', () => {

@@ -5,10 +5,10 @@ import { Environment } from './environment.js';
 import { parseLimits } from './parse-limits.js';
 import { parseMinio } from './parse-minio.js';
 import { loadOrCreateSecret } from './secret-file.js';
+import { HS256_SECRET_MIN_BYTES } from './settings.js';
 import type { SessionSettings, Settings, SmtpSettings } from './settings.js';
 
 const ENCRYPTION_KEY_BYTES = 32;
-const SESSION_SECRET_MIN_BYTES = 32;
 
 /** Where the service runs, which decides on defaults and on what is required. */
 interface Situation {
@@ -80,7 +80,7 @@ function problemOfHost(text: string): string | undefined {
 function parseAddresses(env: Environment, { developmentSignIn }: Situation) {
   const port = env.integer('PORT', 3000, 0, 65_535);
   const publicUrl = env.baseUrl('PUBLIC_URL') ?? `http://localhost:${port}`;
-  const signInUrl = env.url('SIGN_IN_URL', ['http:', 'https:'])?.href;
+  const signInUrl = env.webUrl('SIGN_IN_URL')?.href;
   return {
     port,
     host: parseHost(env, developmentSignIn),
@@ -137,12 +137,9 @@ function parseUpstreamLimits(env: Environment, { local }: Situation) {
 
 function parseSession(env: Environment, { production }: Situation): SessionSettings {
   const secret = env.text('SESSION_JWT_SECRET');
-  const jwksUrl = env.url('SESSION_JWKS_URL', ['http:', 'https:']);
-  if (secret !== undefined && Buffer.byteLength(secret) < SESSION_SECRET_MIN_BYTES) {
-    env.wrong('SESSION_JWT_SECRET', `must have at least ${SESSION_SECRET_MIN_BYTES} bytes`);
-  }
-  if (jwksUrl && jwksUrl.username + jwksUrl.password !== '') {
-    env.wrong('SESSION_JWKS_URL', 'must not hold a user or password'); // fetch refuses it, and tells the whole URL
+  const jwksUrl = env.webUrl('SESSION_JWKS_URL');
+  if (production && secret !== undefined && Buffer.byteLength(secret) < HS256_SECRET_MIN_BYTES) {
+    env.wrong('SESSION_JWT_SECRET', `must have at least ${HS256_SECRET_MIN_BYTES} bytes`);
   }
   if (production && secret === undefined && !env.has('SESSION_JWKS_URL')) {
     env.wrong('SESSION_JWKS_URL', 'or SESSION_JWT_SECRET is required with NODE_ENV=production');

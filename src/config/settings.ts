@@ -1,5 +1,8 @@
 import type { LogLevel } from '../common/logger.js';
 
+/** RFC 7518, section 3.2: whoever sees one session may otherwise find the secret by trying. */
+export const HS256_SECRET_MIN_BYTES = 32;
+
 /** How sessions are verified; at least one of `jwksUrl` and `hs256Secret` is there. */
 export interface SessionSettings {
   readonly jwksUrl?: URL;
