@@ -7,14 +7,18 @@ import type { IPv4, IPv6 } from 'ipaddr.js';
  */
 export type AddressKind = 'public' | 'private' | 'forbidden';
 
-const PRIVATE_RANGES = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal']);
+const PUBLIC_RANGES = new Set(['unicast', 'documentation']);
+const PRIVATE_RANGES = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal', 'benchmarking']);
 
-/** 198.18.0.0/15 is what local DNS proxies hand out for names that they route themselves. */
-const BENCHMARKING = ipaddr.parseCIDR('198.18.0.0/15') as [IPv4, number];
-
-/** Nobody is there: addresses for examples (RFC 5737, RFC 3849, RFC 9637). */
+/** Addresses for examples (RFC 5737, RFC 3849, RFC 9637): nobody is there. */
 const DOCUMENTATION = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'];
-const EXAMPLES = { documentation: DOCUMENTATION.map((range) => ipaddr.parseCIDR(range)) };
+/** What local DNS proxies hand out for names that they route themselves. */
+const BENCHMARKING = ['198.18.0.0/15'];
+/** Of what `ipaddr.js` calls reserved. */
+const RANGES = {
+  documentation: DOCUMENTATION.map((range) => ipaddr.parseCIDR(range)),
+  benchmarking: BENCHMARKING.map((range) => ipaddr.parseCIDR(range)),
+};
 
 /** All that has been given out for public use. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [IPv6, number];
@@ -38,7 +42,6 @@ export function kindOf(text: string): AddressKind {
 
 function kindOfIPv4(address: IPv4): AddressKind {
   if (METADATA.has(address.toString())) return 'forbidden';
-  if (address.match(BENCHMARKING)) return 'private';
   return kindInItsRange(address);
 }
 
@@ -51,8 +54,8 @@ function kindOfIPv6(address: IPv6): AddressKind {
 }
 
 function kindInItsRange(address: IPv4 | IPv6): AddressKind {
-  const range = ipaddr.subnetMatch(address, EXAMPLES, address.range());
-  if (range === 'unicast' || range === 'documentation') return 'public';
+  const range = ipaddr.subnetMatch(address, RANGES, address.range());
+  if (PUBLIC_RANGES.has(range)) return 'public';
   return PRIVATE_RANGES.has(range) ? 'private' : 'forbidden';
 }
 
