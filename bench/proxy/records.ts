@@ -23,8 +23,8 @@ const QUIET_MS = 5_000;
 /** Whether every completed request is on record, and once, whatever happens to the database and the service. */
 export async function measureRecords(lab: Lab, { requests }: Options): Promise<Figures> {
   const workspace = await createWorkspace();
-  const proxy = await startTcpProxy(Number(new URL(workspace.databaseUrl).port));
-  const proxied = { ...workspace, databaseUrl: withPort(workspace.databaseUrl, proxy.port) };
+  const proxy = await startTcpProxy(workspace.databaseUrl);
+  const proxied = { ...workspace, databaseUrl: proxy.url };
   const first = await startService(proxied, { core: GATEWAY_CORE });
   let service = first;
   try {
@@ -43,19 +43,13 @@ export async function measureRecords(lab: Lab, { requests }: Options): Promise<F
     service = await startUntilItStays(proxied, first.port);
     await outage;
     await loaded;
-    const recorded = await writtenRecords(withPort(proxied.databaseUrl, proxy.port), load.completed.size);
+    const recorded = await writtenRecords(proxy.url, load.completed.size);
     return report(load, recorded);
   } finally {
     await service.stop();
     await proxy.stop();
     await workspace.dispose();
   }
-}
-
-function withPort(url: string, port: number): string {
-  const changed = new URL(url);
-  changed.port = String(port);
-  return changed.href;
 }
 
 /** As whatever runs a service starts it again when it ends. */

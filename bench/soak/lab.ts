@@ -37,9 +37,9 @@ export async function openLab(): Promise<Lab> {
     for (const close of closing.reverse()) await close();
   };
   try {
-    const databaseProxy = await startTcpProxy(Number(new URL(workspace.databaseUrl).port));
+    const databaseProxy = await startTcpProxy(workspace.databaseUrl);
     closing.push(() => databaseProxy.stop());
-    const databaseUrl = Object.assign(new URL(workspace.databaseUrl), { port: databaseProxy.port }).href;
+    const databaseUrl = databaseProxy.url;
     const s3 = await startS3({ folder: join(workspace.dataDir, 's3') });
     closing.push(() => s3.stop());
     const storeProxy = await startS3Proxy(s3.endpoint);

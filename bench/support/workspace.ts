@@ -11,8 +11,8 @@ export interface Workspace {
   readonly postgresVersion: string;
   readonly dataDir: string;
   stopDatabase(): Promise<void>;
-  /** On another port, which is returned. */
-  startDatabase(): Promise<number>;
+  /** On another port: its URL is returned. */
+  startDatabase(): Promise<string>;
   /** Stops PostgreSQL and removes everything. */
   dispose(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export async function createWorkspace(): Promise<Workspace> {
       stopDatabase: () => postgres.stop(),
       startDatabase: async () => {
         postgres = await startEmbeddedPostgres({ dataDir });
-        return Number(new URL(postgres.url).port);
+        return postgres.url;
       },
       dispose: async () => {
         await postgres.stop();

@@ -18,10 +18,8 @@ afterEach(async () => {
 
 /** The URL at which the database looks different. */
 async function altered(altering: Alteration): Promise<string> {
-  const url = new URL(database.url);
-  proxy = await startTcpProxy(Number(url.port), altering);
-  url.port = String(proxy.port);
-  return url.href;
+  proxy = await startTcpProxy(database.url, altering);
+  return proxy.url;
 }
 
 const blanks = (text: string) => ' '.repeat(text.length);

@@ -17,18 +17,14 @@ describe('a database that is lost without a word', () => {
   let proxy: TcpProxy;
   let pool: pg.Pool;
   let observed: string[];
-  let databasePort: number;
 
   beforeEach(async () => {
     database = await createDatabase();
-    const url = new URL(database.url);
-    databasePort = Number(url.port);
-    proxy = await startTcpProxy(databasePort);
-    url.port = String(proxy.port);
+    proxy = await startTcpProxy(database.url);
     observed = [];
     const Client = observedClient(SILENCE_LIMIT_MS, (outcome) => observed.push(outcome));
     pool = new pg.Pool({
-      connectionString: url.href,
+      connectionString: proxy.url,
       max: POOL_SIZE,
       connectionTimeoutMillis: 1_000,
       Client,
@@ -51,7 +47,7 @@ describe('a database that is lost without a word', () => {
     proxy.hang();
     expect(await outcomes()).toEqual(all('rejected'));
     expect(observed).toEqual([...all('ok'), ...all('failed')]);
-    proxy.comeBack(databasePort);
+    proxy.comeBack(database.url);
     await eventually(async () => expect(await outcomes()).toEqual(all('fulfilled')));
   });
 

@@ -79,8 +79,6 @@ describe('a database that ends connections under load', () => {
   });
 });
 
-const portOf = (url: string) => Number(new URL(url).port);
-
 async function missed(service: Service): Promise<void> {
   const { body } = await service.anonymous.get('/readyz').expect(503);
   expect(body).toEqual({ status: 'unavailable', checks: { database: 'failed', object_storage: 'ok' } });
@@ -118,16 +116,13 @@ describe('a database to which nothing can be written', () => {
     let isStandby = false;
     const inRecovery = (text: string) => text.replace(/(?<=standby\0.{18}D.{10})f/s, 't'); // the one value of the one row
     const ofAnswers = (text: string) => (isStandby ? inRecovery(text) : text);
-    const target = portOf(database.url);
-    const proxy = await startTcpProxy(target, { ofAnswers });
-    const address = new URL(database.url);
-    address.port = String(proxy.port);
-    const service = await startService(address.href, await temporaryFolder());
+    const proxy = await startTcpProxy(database.url, { ofAnswers });
+    const service = await startService(proxy.url, await temporaryFolder());
     const agent = await service.as('reader');
     await agent.get('/me/projects').expect(200);
     isStandby = true;
     proxy.goAway();
-    proxy.comeBack(target);
+    proxy.comeBack(database.url);
     for (let i = 0; i < 3; i++) await missed(service);
     await agent.get('/me/projects').expect(500);
     isStandby = false;
@@ -144,10 +139,8 @@ describe('a PostgreSQL that is restarted', () => {
   it('is missed by the readiness check, and used again when it is back', async () => {
     const [folder, dataDir] = await Promise.all([temporaryFolder(), temporaryFolder()]);
     let postgres = await startEmbeddedPostgres({ dataDir: folder, settings });
-    const proxy = await startTcpProxy(portOf(postgres.url));
-    const address = new URL(postgres.url);
-    address.port = String(proxy.port);
-    const service = await startService(address.href, dataDir);
+    const proxy = await startTcpProxy(postgres.url);
+    const service = await startService(proxy.url, dataDir);
     const writers = await makeWriters(service);
     let over = false;
     const work = writers.map((writer) => writer.writeWhile(() => !over));
@@ -161,7 +154,7 @@ describe('a PostgreSQL that is restarted', () => {
     await eventually(() => expect(sum(writers.map((writer) => writer.failed))).toBeGreaterThan(failed));
 
     postgres = await startEmbeddedPostgres({ dataDir: folder, settings });
-    proxy.comeBack(portOf(postgres.url));
+    proxy.comeBack(postgres.url);
     await ready(service);
     const acknowledged = sum(writers.map((writer) => writer.acknowledged));
     await eventually(() =>

@@ -144,14 +144,11 @@ it('when a key was used is written down at the end of the service, too', async (
 
 it('a database that is lost without a word holds up known keys for a moment, and is believed at once when it is back', async () => {
   const database = await createDatabase();
-  const url = new URL(database.url);
-  const databasePort = Number(url.port);
-  const proxy = await startTcpProxy(databasePort);
-  url.port = String(proxy.port);
+  const proxy = await startTcpProxy(database.url);
   const upstream = await startUpstream();
   app = await startApp(
     { UPSTREAM_PRIVATE_NETWORKS: 'allow', KEY_GRACE_SECONDS: '60' },
-    { database: { ...database, url: url.href } },
+    { database: { ...database, url: proxy.url } },
   );
   keys = app.app.get(KeyAuthenticator, { strict: false });
   const invalidations = app.app.get(Invalidations, { strict: false });
@@ -169,7 +166,7 @@ it('a database that is lost without a word holds up known keys for a moment, and
     });
     await expect(ask(unseen)).rejects.toThrow(DatabaseUnavailable);
 
-    proxy.comeBack(databasePort); // what hangs in the pool still does
+    proxy.comeBack(database.url); // what hangs in the pool still does
     await database.query('UPDATE proxy_keys SET revoked_at = now()'); // by another replica
     await eventually(async () => expect((await call(app, known)).status).toBe(401));
   } finally {

@@ -6,13 +6,14 @@ import type { Readable } from 'node:stream';
 
 /** A server as it is seen over the network; what is behind the address can go away, and another can come. */
 export interface TcpProxy {
-  readonly port: number;
+  /** The server's, with this address in place of its own. */
+  readonly url: string;
   /** Cuts all connections, and every new one at once. */
   goAway(): void;
   /** Nothing gets through any more, and nobody is told: as with a host that is lost. */
   hang(): void;
-  /** Leads new connections to this port on this machine. Those that hang go on to. */
-  comeBack(targetPort: number): void;
+  /** Leads new connections to the server of this URL. Those that hang go on to. */
+  comeBack(url: string): void;
   stop(): Promise<void>;
 }
 
@@ -22,9 +23,14 @@ interface Alteration {
   readonly ofAnswers?: (text: string) => string;
 }
 
-/** @param altering for a server that is to look like another one, or as though something were in between */
-export async function startTcpProxy(target: number, altering: Alteration = {}): Promise<TcpProxy> {
-  let targetPort: number | undefined = target;
+const portOf = (url: string) => Number(new URL(url).port);
+
+/**
+ * @param url of a server on this machine
+ * @param altering for one that is to look like another, or as though something were in between
+ */
+export async function startTcpProxy(url: string, altering: Alteration = {}): Promise<TcpProxy> {
+  let targetPort: number | undefined = portOf(url);
   let isHanging = false;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -55,9 +61,11 @@ export async function startTcpProxy(target: number, altering: Alteration = {}): 
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const address = new URL(url);
+  address.port = String((server.address() as AddressInfo).port);
   const cutAll = () => sockets.forEach((socket) => socket.resetAndDestroy());
   return {
-    port: (server.address() as AddressInfo).port,
+    url: address.href,
     goAway: () => {
       targetPort = undefined;
       cutAll();
@@ -66,8 +74,8 @@ export async function startTcpProxy(target: number, altering: Alteration = {}): 
       isHanging = true;
       for (const socket of sockets) socket.unpipe().pause();
     },
-    comeBack: (port) => {
-      targetPort = port;
+    comeBack: (back) => {
+      targetPort = portOf(back);
       isHanging = false;
     },
     stop: async () => {
