@@ -8,8 +8,15 @@ interface Entry<V> {
   certainUntil: number;
 }
 
+/** What came of a question. */
+export interface Told<V> {
+  readonly value: V;
+  /** Whether the database could not be asked just now, and the value is what was certain a short time ago. */
+  readonly isInGrace: boolean;
+}
+
 /** How things stood before something was read. */
-export interface Beginning {
+interface Beginning {
   readonly generation: number;
   readonly epoch: number;
   /** As `performance.now()` has it. */
@@ -36,10 +43,14 @@ export class LeasedCache<K extends string | number, V> {
   private generation = 0;
   private epoch = 0;
 
-  /** @param changed which entry an invalidation is about, or which ones; undefined where it is about none of this cache's */
+  /**
+   * @param graceMs how short a time ago that has to have been certain which is served where the database cannot be asked
+   * @param changed which entry an invalidation is about, or which ones; undefined where it is about none of this cache's
+   */
   constructor(
     private readonly invalidations: Invalidations,
     max: number,
+    private readonly graceMs: number,
     changed: (invalidation: Invalidation) => K | ((key: K, value: V) => boolean) | undefined,
   ) {
     this.entries = new LRUCache({ max });
@@ -59,29 +70,48 @@ export class LeasedCache<K extends string | number, V> {
   }
 
   /**
-   * What is served where the database cannot be asked: that was certain this short a time ago. Nothing while the replica
+   * What is served where the database cannot be asked: that was certain a short time ago. Nothing while the replica
    * holds a lease: then the database is there, whatever became of the question.
    */
-  known(key: K, graceMs: number): V | undefined {
+  known(key: K): V | undefined {
     const entry = this.entries.peek(key);
     if (!entry || this.invalidations.leased) return undefined;
     const isCurrent = entry.epoch === this.epoch;
     const heardAt = isCurrent ? Math.max(entry.certainUntil, this.invalidations.heardAt) : entry.certainUntil;
-    return performance.now() - heardAt <= graceMs ? entry.value : undefined;
+    return performance.now() - heardAt <= this.graceMs ? entry.value : undefined;
   }
 
-  /** To be called before something is read that is to be kept. */
-  beginReading(): Beginning {
-    return { generation: this.generation, epoch: this.epoch, beganAt: performance.now() };
+  /**
+   * What the database says now, which is kept; what is {@link known} where it cannot be asked. The question after what
+   * was read before is put a second time where it was lost, and the database is back by then: connections may hang that
+   * are from before it was away.
+   * @param read undefined where there is nothing of that key
+   * @throws what `read` throws
+   */
+  async ask<R extends V | undefined>(key: K, read: () => Promise<R>): Promise<Told<R | V>> {
+    const wasRead = this.entries.has(key);
+    for (let isLast = false; ; isLast = true) {
+      try {
+        return await this.askOnce(key, read);
+      } catch (error) {
+        const value = this.known(key);
+        if (value !== undefined) return { value, isInGrace: true };
+        if (isLast || !wasRead || !this.invalidations.leased) throw error;
+      }
+    }
   }
 
-  keep(key: K, value: V, { generation, epoch, beganAt }: Beginning): void {
+  private async askOnce<R extends V | undefined>(key: K, read: () => Promise<R>): Promise<Told<R>> {
+    const beginning = { generation: this.generation, epoch: this.epoch, beganAt: performance.now() };
+    const value = await read();
+    if (value === undefined) this.entries.delete(key);
+    else this.keep(key, value, beginning);
+    return { value, isInGrace: false };
+  }
+
+  private keep(key: K, value: V, { generation, epoch, beganAt }: Beginning): void {
     if (generation !== this.generation || epoch !== this.epoch) return;
     this.entries.set(key, { value, epoch, certainUntil: beganAt });
-  }
-
-  delete(key: K): void {
-    this.entries.delete(key);
   }
 
   private forget(which: K | ((key: K, value: V) => boolean)): void {

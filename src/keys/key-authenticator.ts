@@ -56,9 +56,9 @@ export class KeyAuthenticator {
     private readonly queries: UrgentQueries,
     invalidations: Invalidations,
     private readonly usage: KeyUsage,
-    private readonly settings: Settings,
+    { keyGraceSeconds }: Settings,
   ) {
-    this.cache = new LeasedCache(invalidations, CACHED_KEYS, revoked);
+    this.cache = new LeasedCache(invalidations, CACHED_KEYS, keyGraceSeconds * 1_000, revoked);
   }
 
   /**
@@ -72,24 +72,17 @@ export class KeyAuthenticator {
   }
 
   private async load(secret: string): Promise<AuthenticatedKey | undefined> {
-    const reading = this.cache.beginReading();
-    let row: Row | undefined;
     try {
-      [row] = await this.queries.rows<Row>(FIND, [tokenHash(secret)]);
+      const { value: key, isInGrace } = await this.cache.ask(detached(secret), () => this.read(secret));
+      return this.accept(key && isInGrace ? { ...key, isInGrace } : key);
     } catch {
-      return this.accept(this.knownInGrace(secret));
+      throw new DatabaseUnavailable();
     }
-    const key = row && toKey(row);
-    if (key) this.cache.keep(detached(secret), key, reading);
-    else this.cache.delete(secret);
-    return this.accept(key);
   }
 
-  /** @throws DatabaseUnavailable */
-  private knownInGrace(secret: string): AuthenticatedKey {
-    const known = this.cache.known(secret, this.settings.keyGraceSeconds * 1_000);
-    if (!known) throw new DatabaseUnavailable();
-    return { ...known, isInGrace: true };
+  private async read(secret: string): Promise<AuthenticatedKey | undefined> {
+    const [row] = await this.queries.rows<Row>(FIND, [tokenHash(secret)]);
+    return row && toKey(row);
   }
 
   private accept(key: AuthenticatedKey | undefined): AuthenticatedKey | undefined {

@@ -22,35 +22,29 @@ export class Pools {
   constructor(
     private readonly upstreams: UpstreamsService,
     invalidations: Invalidations,
-    private readonly settings: Settings,
+    { keyGraceSeconds }: Settings,
   ) {
-    this.cache = new LeasedCache(invalidations, CACHED_POOLS, ({ topic, organizationId }) =>
-      topic === POOL_CHANGED ? (organizationId as number) : undefined,
+    this.cache = new LeasedCache(
+      invalidations,
+      CACHED_POOLS,
+      keyGraceSeconds * 1_000,
+      ({ topic, organizationId }) => (topic === POOL_CHANGED ? (organizationId as number) : undefined),
     );
   }
 
   /** That of a key's owner, in the order of priority. @throws DatabaseUnavailable */
   of({ organizationId, isInGrace }: AuthenticatedKey): Pool | Promise<Pool> {
     // In grace, the database was asked for the key just now, and has not answered.
-    const pool = isInGrace ? this.known(organizationId) : this.cache.believed(organizationId);
+    const pool = isInGrace ? this.cache.known(organizationId) : this.cache.believed(organizationId);
     return pool ?? this.load(organizationId);
   }
 
   private async load(organizationId: number): Promise<Pool> {
-    const reading = this.cache.beginReading();
-    let pool: Pool;
     try {
-      pool = await this.upstreams.pool(organizationId);
+      const { value } = await this.cache.ask(organizationId, () => this.upstreams.pool(organizationId));
+      return value;
     } catch {
-      const known = this.known(organizationId);
-      if (!known) throw new DatabaseUnavailable();
-      return known;
+      throw new DatabaseUnavailable();
     }
-    this.cache.keep(organizationId, pool, reading);
-    return pool;
-  }
-
-  private known(organizationId: number): Pool | undefined {
-    return this.cache.known(organizationId, this.settings.keyGraceSeconds * 1_000);
   }
 }
