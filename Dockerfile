@@ -1,5 +1,3 @@
-# syntax=docker/dockerfile:1
-
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -72,6 +72,12 @@ it('names images by exact versions', () => {
   for (const image of images) expect(image).toMatch(/:(v?\d+\.\d+|RELEASE\.\d{4})/);
 });
 
+it('gives what it builds no names: of one name, each service that builds would take it from the others', () => {
+  const built = Object.values(file.services).filter(({ build }) => build);
+  expect(built).toHaveLength(REPLICAS.length);
+  expect(built.filter(({ image }) => image)).toEqual([]);
+});
+
 it.each(REPLICAS)('%s starts with the settings that the script of the README makes', (replica) => {
   const settings = settingsOf(replica);
   expect(settings).toMatchObject({

@@ -33,6 +33,10 @@ it('every stage is on the same exact version of Node 24', () => {
   expect(bases[0]).toMatch(/^node:24\.\d+\.\d+-\w+-slim$/);
 });
 
+it('is built by any builder: a frontend that it names would have to be fetched first', () => {
+  expect(readFileSync('Dockerfile', 'utf8')).not.toMatch(/^#\s*syntax\s*=/m);
+});
+
 it('the image has neither development nor embedded-database packages', () => {
   const copied = textsOf(image, 'COPY');
   expect(copied).toEqual([
