@@ -17,8 +17,11 @@ export interface HttpRequest {
   on(event: 'data', listener: (chunk: Buffer) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
   once(event: 'close', listener: () => void): unknown;
+  /** Nothing more of the body is told, nor read from the network, until {@link resume}. */
+  pause(): unknown;
+  resume(): unknown;
   off(event: 'data', listener: (chunk: Buffer) => void): HttpRequest;
-  off(event: 'end', listener: () => void): HttpRequest;
+  off(event: 'end' | 'close', listener: () => void): HttpRequest;
 }
 
 /** What is needed of a response. */

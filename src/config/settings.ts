@@ -80,6 +80,8 @@ export abstract class Settings {
   abstract readonly headerLimitBytes: number;
   abstract readonly headerCountLimit: number;
   abstract readonly proxyBodyLimitBytes: number;
+  /** Of all bodies to `/v1` above 1 MiB that a replica keeps at a time. */
+  abstract readonly proxyBodyMemoryBytes: number;
   /** Streams that are open at the same time, at one replica; 0: as many as come. */
   abstract readonly proxyStreamsPerKey: number;
   /** At one replica; 0: as many as come. */

@@ -87,14 +87,14 @@ export class Attempt implements AnswerListener {
 
   constructor(
     readonly target: Target,
-    private readonly request: WireRequest,
+    private request: WireRequest | undefined,
     private readonly deadlines: Deadlines,
     private readonly connections: UpstreamConnections,
     private readonly events: AttemptEvents,
   ) {}
 
   start(): void {
-    this.transfer = this.connections.send(this.target.origin, this.request, this, this.isFresh);
+    this.transfer = this.connections.send(this.target.origin, this.request!, this, this.isFresh);
     this.waitFor(this.deadlines.firstByteMs);
   }
 
@@ -136,6 +136,7 @@ export class Attempt implements AnswerListener {
   }
 
   head(head: AnswerHead): void {
+    this.request = undefined; // its body may be large, and the answer long
     this.status = head.status;
     this.answer = head;
     this.state = 'undecided';

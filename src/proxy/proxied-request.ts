@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { HttpRequest } from '../common/http-exchange.js';
 import { requestIdFor } from '../common/request-id.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
+import type { HeldBody } from './body-memory.js';
+import { EMPTY } from './empty.js';
 import { UNREAD } from './request-fields.js';
 import { linesToUpstream } from './wire-headers.js';
 
@@ -25,6 +27,8 @@ export class ProxiedRequest {
   isOver = false;
   /** Who makes its answer, once that is decided. */
   answering?: Answering = undefined;
+  /** What its body takes of the memory for bodies, where it takes anything. */
+  held?: HeldBody = undefined;
   private readonly arrivedAtMs = Date.now();
   private ownId?: string = undefined;
   private ownTime?: string = undefined;
@@ -53,6 +57,14 @@ export class ProxiedRequest {
   prepareAnswer(): void {
     void this.id;
     void this.arrivedAt;
+  }
+
+  /** Nobody is going to be sent it any more. */
+  dropBody(): void {
+    if (!this.held) return;
+    this.held.release();
+    this.held = undefined;
+    this.fields = { ...this.fields, body: EMPTY, bodyForUsage: undefined };
   }
 
   /** For its record: the request's id, unless the client has chosen that. */

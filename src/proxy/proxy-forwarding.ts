@@ -7,6 +7,8 @@ import type { UsageOutcome } from '../usage/usage-record.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
+import { BodyMemory } from './body-memory.js';
+import type { HeldBody } from './body-memory.js';
 import { Exchange } from './exchange.js';
 import type { ExchangeServices } from './exchange.js';
 import { KeyLimits } from './key-limits.js';
@@ -36,6 +38,7 @@ export class ProxyForwarding {
     private readonly health: UpstreamHealth,
     private readonly models: ModelList,
     private readonly limits: KeyLimits,
+    private readonly bodies: BodyMemory,
     private readonly recorder: UsageRecorder,
     private readonly metrics: Metrics,
     private readonly settings: Settings,
@@ -60,14 +63,21 @@ export class ProxyForwarding {
     response.on('close', () => {
       if (request.answering) request.answering.closed();
       else this.finish(request, CLIENT_GONE);
+      request.dropBody();
     });
-    readBody(message, this.settings.proxyBodyLimitBytes, {
-      read: (body) => {
+    readBody(message, this.settings.proxyBodyLimitBytes, this.bodies, {
+      read: (body, held) => {
         request.fields = readFields(request.path, message.headers, body);
+        if (held) this.keep(request, held);
         this.choose(request, response);
       },
       tooLarge: () => this.refuse(response, request, 'request_too_large', 'client_error'),
     });
+  }
+
+  private keep(request: ProxiedRequest, held: HeldBody): void {
+    request.held = held;
+    held.take(request.fields.bodyForUsage?.length ?? 0);
   }
 
   private choose(request: ProxiedRequest, response: HttpResponse): void {

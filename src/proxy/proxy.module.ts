@@ -5,6 +5,7 @@ import type { HttpServerAdapter } from '../common/http-server.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { UpstreamsModule } from '../upstreams/upstreams.module.js';
 import { UsageModule } from '../usage/usage.module.js';
+import { BodyMemory } from './body-memory.js';
 import { KeyLimits } from './key-limits.js';
 import { ModelList } from './model-list.js';
 import { Pools } from './pools.js';
@@ -26,6 +27,7 @@ import { UpstreamHealth } from './upstream-health.js';
     UpstreamHealth,
     ModelList,
     KeyLimits,
+    BodyMemory,
   ],
 })
 export class ProxyModule implements OnModuleInit {

@@ -123,6 +123,7 @@ export class Relay implements AnswerTaker {
 
   private begin(): void {
     this.hasBegun = true;
+    this.request.dropBody(); // there is no way back to another upstream
     const headers = headersToClient(this.answer.headers);
     headers.push(...idHeaders(this.request.id));
     const kept = this.isStream ? withoutLength(headers) : headers;

@@ -145,6 +145,7 @@ it('the balancer waits for clients and upstreams longer than the replicas do', (
   const timeoutMs = (name: string) =>
     Number(new RegExp(`^ *${name} (\\d+)s;`, 'm').exec(configOf(file, 'nginx'))![1]) * 1_000;
   expect(timeoutMs('client_body_timeout')).toBeGreaterThan(bodyTimeoutMs);
+  expect(timeoutMs('proxy_send_timeout')).toBeGreaterThan(bodyTimeoutMs);
   expect(timeoutMs('send_timeout')).toBeGreaterThan(clientIdleTimeoutMs);
   expect(timeoutMs('proxy_read_timeout')).toBeGreaterThan(upstreamResponseTimeoutMs);
 });

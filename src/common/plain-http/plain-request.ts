@@ -33,9 +33,14 @@ export class PlainRequest extends Listeners implements HttpRequest {
     return this;
   }
 
+  pause(): this {
+    if (!this.complete) this.socket.pause();
+    return this;
+  }
+
   resume(): this {
-    if (this.isFlowing) return this;
-    if (this.held.length === 0 && !this.complete) this.isFlowing = true;
+    if (this.isFlowing) this.socket.resume();
+    else if (this.held.length === 0 && !this.complete) this.isFlowing = true;
     else process.nextTick(() => this.deliver());
     return this;
   }
