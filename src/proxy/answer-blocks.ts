@@ -2,7 +2,7 @@ const BLOCK_BYTES = 65_536;
 /** Below, Node's own allocator is as good. */
 const SMALLEST_BYTES = 8_192;
 /** Of one answer. */
-const ANSWER_LIMIT = 64;
+const ANSWER_LIMIT = 16;
 /** That are kept for other answers: 16 MiB. */
 const FREE_LIMIT = 256;
 

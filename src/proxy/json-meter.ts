@@ -6,7 +6,7 @@ import { readObject, skipSpace, skipValue } from './json-members.js';
 import { asObject } from './json-object.js';
 
 /** Of answers beyond this, the last part is looked at: usage comes behind the content. */
-const KEPT_BYTES = 4_194_304;
+const KEPT_BYTES = 1_048_576;
 /** So much of the end is looked at first: mostly there is no need to put all of an answer together. */
 const TAIL_BYTES = 4_096;
 /** How often the key is looked for from the end: each time may mean to read all that is behind it. */
