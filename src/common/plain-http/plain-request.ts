@@ -12,6 +12,7 @@ export class PlainRequest extends Listeners implements HttpRequest {
   readonly rawHeaders: readonly string[];
   private bytesLeft: number;
   private isFlowing = false;
+  private isPaused = false;
   /** That has come before anybody wanted it. */
   private held: Buffer[] = [];
 
@@ -34,11 +35,13 @@ export class PlainRequest extends Listeners implements HttpRequest {
   }
 
   pause(): this {
+    this.isPaused = true;
     if (!this.complete) this.socket.pause();
     return this;
   }
 
   resume(): this {
+    this.isPaused = false;
     if (this.isFlowing) this.socket.resume();
     else if (this.held.length === 0 && !this.complete) this.isFlowing = true;
     else process.nextTick(() => this.deliver());
@@ -73,7 +76,7 @@ export class PlainRequest extends Listeners implements HttpRequest {
     this.held = [];
     for (const chunk of held) this.emit('data', chunk);
     if (this.complete) this.ended();
-    else this.socket.resume();
+    else if (!this.isPaused) this.socket.resume();
   }
 
   private ended(): void {
