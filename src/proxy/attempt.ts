@@ -87,6 +87,7 @@ export class Attempt implements AnswerListener {
 
   constructor(
     readonly target: Target,
+    /** Until the verdict. */
     private request: WireRequest | undefined,
     private readonly deadlines: Deadlines,
     private readonly connections: UpstreamConnections,
@@ -136,7 +137,6 @@ export class Attempt implements AnswerListener {
   }
 
   head(head: AnswerHead): void {
-    this.request = undefined; // its body may be large, and the answer long
     this.status = head.status;
     this.answer = head;
     this.state = 'undecided';
@@ -238,6 +238,7 @@ export class Attempt implements AnswerListener {
   private decide(error: AttemptError | null): void {
     if (this.state === 'undecided') this.state = 'decided';
     this.error = error;
+    this.request = undefined; // its body may be large, and the answer long, whoever gives it
     this.ms = performance.now() - this.beganAt;
   }
 
