@@ -28,7 +28,7 @@ export class ProxiedRequest {
   /** Who makes its answer, once that is decided. */
   answering?: Answering = undefined;
   /** What its body takes of the memory for bodies, where it takes anything. */
-  held?: HeldBody = undefined;
+  private held?: HeldBody = undefined;
   private readonly arrivedAtMs = Date.now();
   private ownId?: string = undefined;
   private ownTime?: string = undefined;
@@ -57,6 +57,12 @@ export class ProxiedRequest {
   prepareAnswer(): void {
     void this.id;
     void this.arrivedAt;
+  }
+
+  /** Of a body that is large, once its fields are read. */
+  keepBody(held: HeldBody): void {
+    this.held = held;
+    held.take(this.fields.bodyForUsage?.length ?? 0);
   }
 
   /** Nobody is going to be sent it any more. */

@@ -8,7 +8,6 @@ import { Metrics } from '../metrics/metrics.js';
 import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
 import { BodyMemory } from './body-memory.js';
-import type { HeldBody } from './body-memory.js';
 import { Exchange } from './exchange.js';
 import type { ExchangeServices } from './exchange.js';
 import { KeyLimits } from './key-limits.js';
@@ -68,16 +67,11 @@ export class ProxyForwarding {
     readBody(message, this.settings.proxyBodyLimitBytes, this.bodies, {
       read: (body, held) => {
         request.fields = readFields(request.path, message.headers, body);
-        if (held) this.keep(request, held);
+        if (held) request.keepBody(held);
         this.choose(request, response);
       },
       tooLarge: () => this.refuse(response, request, 'request_too_large', 'client_error'),
     });
-  }
-
-  private keep(request: ProxiedRequest, held: HeldBody): void {
-    request.held = held;
-    held.take(request.fields.bodyForUsage?.length ?? 0);
   }
 
   private choose(request: ProxiedRequest, response: HttpResponse): void {

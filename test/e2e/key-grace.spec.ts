@@ -31,6 +31,8 @@ const start = async (graceSeconds: number) => {
 
 const mint = async () => (await (await app.as('ann')).post('/me/keys').expect(201)).body.api_key as string;
 const ask = async (secret: string) => keys.authenticate(secret);
+const isLeased = (leased: boolean) =>
+  eventually(() => expect(app.app.get(Invalidations, { strict: false }).leased).toBe(leased));
 
 describe('a database that is gone', () => {
   afterEach(async () => {
@@ -57,13 +59,12 @@ describe('a database that is gone', () => {
 
   it('a key that expires meanwhile is not served from then on', async () => {
     await start(60);
-    const invalidations = app.app.get(Invalidations, { strict: false });
     const inAnHour = Date.now() + 3_600_000;
     const expires_at = new Date(inAnHour).toISOString();
     const { body } = await (await app.as('ann')).post('/me/keys').send({ expires_at }).expect(201);
     expect(await ask(body.api_key)).toBeDefined();
     await app.database.refuse();
-    await eventually(() => expect(invalidations.leased).toBe(false));
+    await isLeased(false);
     expect(await ask(body.api_key)).toBeDefined();
     const clock = jest.spyOn(Date, 'now').mockReturnValue(inAnHour);
     expect(await ask(body.api_key)).toBeUndefined();
@@ -80,8 +81,6 @@ describe('a database that is gone', () => {
 
   it('a key revoked in a gap is not served in an outage that comes later', async () => {
     await start(GRACE_SECONDS);
-    const invalidations = app.app.get(Invalidations, { strict: false });
-    const isLeased = (leased: boolean) => eventually(() => expect(invalidations.leased).toBe(leased));
     const known = await mint();
     expect(await ask(known)).toBeDefined();
     await app.database.refuse();
@@ -98,7 +97,6 @@ describe('a database that is gone', () => {
 
   it('a key revoked while a replica could not hear of it is refused when it is back, and for good', async () => {
     await start(60);
-    const invalidations = app.app.get(Invalidations, { strict: false });
     const known = await mint();
     expect(await ask(known)).toBeDefined();
     await app.database.refuse();
@@ -107,7 +105,7 @@ describe('a database that is gone', () => {
     await app.database.query('UPDATE proxy_keys SET revoked_at = now()'); // by another replica
     await eventually(async () => expect(await ask(known)).toBeUndefined());
     await app.database.refuse();
-    await eventually(() => expect(invalidations.leased).toBe(false));
+    await isLeased(false);
     await expect(ask(known)).rejects.toThrow(DatabaseUnavailable);
   });
 
@@ -149,8 +147,6 @@ describe('a database that is lost without a word', () => {
   let database: TestDatabase;
   let proxy: TcpProxy;
   let upstream: FakeUpstream;
-  const isLeased = (leased: boolean) =>
-    eventually(() => expect(app.app.get(Invalidations, { strict: false }).leased).toBe(leased));
 
   beforeEach(async () => {
     database = await createDatabase();

@@ -59,8 +59,8 @@ async function smallOnePasses(): Promise<void> {
   expect((await reply).status).toBe(200);
 }
 
-const sendLarge = (body = LARGE): Promise<Reply> =>
-  call(app, key, { method: 'POST', path: '/v1/chat/completions', body });
+const sendLarge = (): Promise<Reply> =>
+  call(app, key, { method: 'POST', path: '/v1/chat/completions', body: LARGE });
 
 it('are kept for as many requests as there is memory for, the others wait, and small ones do not', async () => {
   const replies = Array.from({ length: 6 }, () => sendLarge());
