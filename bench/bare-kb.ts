@@ -1,6 +1,6 @@
 /**
- * What the service is measured against: the same routes, SQL and answers by `node:http` and `pg` alone. It
- * checks the token once and believes it from then on, and checks nothing else: a floor, not a model.
+ * The reference for the knowledge base: the same routes, SQL and responses with `node:http` and `pg` alone. The handler
+ * verifies each token once and validates nothing else. It marks the lower limit of the cost and is not a model to follow.
  */
 import { createSecretKey, hash, randomUUID } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
@@ -49,9 +49,9 @@ async function query(
 
 const organizations = new Map<string, number>();
 
-async function organizationOf({ headers }: IncomingMessage): Promise<number> {
-  const known = organizations.get(headers.authorization!);
-  if (known !== undefined) return known;
+async function findOrganization({ headers }: IncomingMessage): Promise<number> {
+  const cached = organizations.get(headers.authorization!);
+  if (cached !== undefined) return cached;
   const { payload } = await jwtVerify(headers.authorization!.slice('Bearer '.length), SECRET);
   const [organization] = await query('organization', [payload.sub]);
   organizations.set(headers.authorization!, organization!.id);
@@ -59,7 +59,7 @@ async function organizationOf({ headers }: IncomingMessage): Promise<number> {
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const owner = await organizationOf(request);
+  const owner = await findOrganization(request);
   const [, , , project, , document] = request.url!.split('/');
   if (project === undefined) {
     send(response, 200, { projects: await query('projects', [owner]) });
@@ -112,7 +112,7 @@ async function create(owner: number, project: number, { title, slug, content }: 
   }
 }
 
-/** As durably as the service does. */
+/** Stores a body with the same durability as the service. */
 async function store(key: string, body: Buffer): Promise<void> {
   const temporary = join(OBJECTS, '.tmp', randomUUID());
   const file = await open(temporary, 'wx', 0o600);

@@ -1,6 +1,6 @@
 /**
- * Mixed traffic against two replicas while PostgreSQL, the object store and the replicas themselves fail in turns;
- * at the end nothing may be lost, doubled or crossed. `--minutes`: how long, 20 when left out.
+ * Runs mixed traffic against two replicas while PostgreSQL, the object store and the replicas fail in turns; see
+ * README.md. The exit code is 1 if data were lost, duplicated or mixed up.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -16,33 +16,55 @@ import type { Lab } from './soak/lab.js';
 import { Ledger } from './soak/ledger.js';
 import { MemoryWatch } from './soak/memory-watch.js';
 import { createOwners } from './soak/owners.js';
-import { report } from './soak/report.js';
+import { createReport } from './soak/report.js';
 import { Timeline } from './soak/timeline.js';
 import { Traffic } from './soak/traffic.js';
 import { UsageBook } from './soak/usage-book.js';
-import { interruption } from './support/interruption.js';
+import { rejectOnInterruption } from './support/interruption.js';
+import { parsePositive } from './support/options.js';
+import { noteStart, publish } from './support/results.js';
+import type { Result } from './support/results.js';
 
-/** Beyond the traffic: for the start, the last disturbance and the checks. */
+/** Time for the start, the last disturbance and the checks, in addition to the traffic. */
 const SPARE_MINUTES = 15;
-/** For what is late by then to arrive. */
+/** Time for late effects, such as stalled writes, before the checks. */
 const SETTLING_MS = 10_000;
 
+const FULL_MINUTES = '20';
+/** Duration of one turn of every disturbance. */
+const QUICK_MINUTES = '3';
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { minutes: { type: 'string', default: '20' } } });
-  const minutes = Number(values.minutes);
-  if (!(minutes > 0)) throw new Error(`--minutes takes a number above 0, not ${values.minutes}`);
-  const interrupted = interruption((minutes + SPARE_MINUTES) * 60_000);
-  interrupted.catch(() => undefined); // for when it comes before it is waited for
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      minutes: { type: 'string' },
+      output: { type: 'string' },
+    },
+  });
+  const defaultMinutes = values.quick ? QUICK_MINUTES : FULL_MINUTES;
+  const minutes = parsePositive('minutes', values.minutes ?? defaultMinutes);
+  const start = noteStart();
+  const interrupted = rejectOnInterruption((minutes + SPARE_MINUTES) * 60_000);
   const lab = await openLab();
   try {
-    const ledger = await Promise.race([soak(lab, minutes), interrupted]);
-    if (ledger.findings.length > 0) process.exitCode = 1;
+    const { result, actors } = await Promise.race([soak(lab, minutes), interrupted]);
+    const publication = {
+      name: 'soak',
+      title: 'Soak',
+      parameters: `${minutes} minutes, ${actors} actors`,
+      versions: { PostgreSQL: lab.workspace.postgresVersion },
+      isComplete: minutes >= Number(FULL_MINUTES),
+      output: values.output,
+    };
+    await publish(publication, start, result);
+    if (result.goals.some(({ verdict }) => verdict !== 'met')) process.exitCode = 1;
   } finally {
     await lab.dispose();
   }
 }
 
-async function soak(lab: Lab, minutes: number): Promise<Ledger> {
+async function soak(lab: Lab, minutes: number): Promise<{ result: Result; actors: number }> {
   const [ledger, timeline, book] = [new Ledger(), new Timeline(), new UsageBook()];
   const client = new Client(lab.replicas, timeline, ledger);
   const keys = new KeyUser(client, book);
@@ -55,20 +77,18 @@ async function soak(lab: Lab, minutes: number): Promise<Ledger> {
   await Promise.all(running);
   await pause(SETTLING_MS);
   await check(lab, keys, book, traffic);
-  const { postgresVersion } = lab.workspace;
   const failedStarts = lab.replicas.reduce((sum, replica) => sum + replica.failedStarts, 0);
-  const run = { failedStarts, minutes, actors: traffic.size, postgresVersion, memory: memory.judge(ledger) };
-  console.log(`\n${report(run, ledger, timeline)}`);
-  return ledger;
+  const run = { failedStarts, memory: memory.judge(ledger) };
+  return { result: createReport(run, ledger, timeline), actors: traffic.size };
 }
 
-/** All of it, whatever one of them meets. */
+/** Runs all checks, even if one of them fails. */
 async function check({ databaseUrl, bodies }: Lab, keys: KeyUser, book: UsageBook, { writers }: Traffic) {
   const { client, revoked } = keys;
   const { ledger } = client;
   const checks: Record<string, (query: Query) => Promise<unknown>> = {
     'revoked keys': async () => {
-      for (const key of revoked) await keys.expectRefused(key);
+      for (const key of revoked) await keys.expectRejected(key);
     },
     documents: () => checkDocuments(client, writers),
     bodies: (query) => checkBodies(client, bodies, query),
@@ -77,7 +97,9 @@ async function check({ databaseUrl, bodies }: Lab, keys: KeyUser, book: UsageBoo
   };
   await withDatabase(databaseUrl, async (query) => {
     for (const [name, run] of Object.entries(checks)) {
-      await run(query).catch((error: Error) => ledger.find(`the check of ${name} failed: ${error.stack}`));
+      await run(query).catch((error: Error) =>
+        ledger.addFinding(`the check of ${name} failed: ${error.stack}`),
+      );
     }
   });
 }

@@ -9,13 +9,13 @@ const DIGITS = 9;
 const RETRY_MS = 100;
 const POLL_MS = 50;
 
-/** Requests that each have an id, at a fixed rate for as long as there is somebody to answer. */
+/** Sends requests with unique ids at a fixed rate, and waits while the service is down. */
 export class CountedLoad {
-  /** The ids of those that were answered with 200 to the last byte. */
+  /** Ids of the requests with a complete response of status 200. */
   readonly completed = new Set<string>();
-  /** How many were answered otherwise, ... */
-  refused = 0;
-  /** ... and not at all. */
+  /** Number of requests with another status. */
+  rejected = 0;
+  /** Number of requests without a complete response. */
   failed = 0;
   private sent = 0;
   private ended = false;
@@ -27,16 +27,16 @@ export class CountedLoad {
     private readonly requests: number,
     private readonly perSecond: number,
   ) {
-    this.template = requestBytes(route, 'plain', { 'X-Request-Id': idOf(0) });
-    this.idAt = this.template.indexOf(idOf(0));
+    this.template = requestBytes(route, 'plain', { 'X-Request-Id': requestId(0) });
+    this.idAt = this.template.indexOf(requestId(0));
   }
 
   readonly hasSent = (id: string): boolean => {
     const number = Number(id.slice(PREFIX.length));
-    return idOf(number) === id && number >= 1 && number <= this.sent;
+    return requestId(number) === id && number >= 1 && number <= this.sent;
   };
 
-  /** Resolves when all have been sent and have come to an end. */
+  /** Resolves when every request has ended. */
   async run(): Promise<void> {
     try {
       await Promise.all(Array.from({ length: CONNECTIONS }, () => this.work()));
@@ -45,10 +45,10 @@ export class CountedLoad {
     }
   }
 
-  /** Resolves when this share of all requests is completed. @throws Error when that is not going to be */
+  /** Resolves when a share of all requests is complete. @throws Error if the load ends before */
   async reached(share: number): Promise<void> {
     while (this.completed.size < share * this.requests) {
-      if (this.ended) throw new Error(`${this.refused} requests were refused, ${this.failed} not answered`);
+      if (this.ended) throw new Error(`${this.rejected} requests were rejected and ${this.failed} failed`);
       await delay(POLL_MS);
     }
   }
@@ -57,7 +57,7 @@ export class CountedLoad {
     let connection = await this.connect();
     let dueAt = performance.now();
     while (this.sent < this.requests) {
-      const id = idOf(++this.sent);
+      const id = requestId(++this.sent);
       dueAt = Math.max(dueAt + (CONNECTIONS / this.perSecond) * 1_000, performance.now() - RETRY_MS);
       await delay(Math.max(0, dueAt - performance.now()));
       if (!(await this.sendOne(connection, id))) connection = await this.connect();
@@ -65,14 +65,14 @@ export class CountedLoad {
     connection.close();
   }
 
-  /** Says whether the connection is still good. */
+  /** Returns whether the connection can be used again. */
   private async sendOne(connection: Connection, id: string): Promise<boolean> {
     const request = Buffer.from(this.template);
     request.write(id, this.idAt);
     try {
       const { status } = await connection.send(request);
       if (status === 200) this.completed.add(id);
-      else this.refused++;
+      else this.rejected++;
       return true;
     } catch {
       this.failed++;
@@ -80,7 +80,7 @@ export class CountedLoad {
     }
   }
 
-  /** The service is on its way, however often it is asked. */
+  /** Retries without a limit: the service is being restarted. */
   private async connect(): Promise<Connection> {
     for (;;) {
       try {
@@ -92,6 +92,6 @@ export class CountedLoad {
   }
 }
 
-function idOf(number: number): string {
+function requestId(number: number): string {
   return PREFIX + String(number).padStart(DIGITS, '0');
 }

@@ -1,10 +1,9 @@
 import type { PinnedChild } from '../support/child.js';
 
-/** The mock upstreams: 1 KiB or 100 KiB at once, or an event stream. */
-export const MOCKS = ['plain', 'large', 'streams'] as const;
-export type Mock = (typeof MOCKS)[number];
+/** The mock upstreams: a response of 1 KiB, a response of 100 KiB, or an event stream. */
+export type Mock = 'plain' | 'large' | 'streams';
 
-/** Where requests for a mock upstream go, and what they carry. */
+/** The address for requests to one mock upstream, and the headers that they need. */
 export interface Route {
   readonly port: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -12,17 +11,19 @@ export interface Route {
 
 export type Routes = Readonly<Record<Mock, Route>>;
 
-/** Something between the load and the mock upstreams. */
+/** A program between the load generator and the mock upstreams. */
 export interface Gateway {
   readonly child: PinnedChild;
   readonly routes: Routes;
+  /** Version of a program that is not part of this repository. */
+  readonly version?: string;
 }
 
 export const GATEWAYS = ['nginx', 'portkey', 'mintkeep'] as const;
 export type GatewayName = (typeof GATEWAYS)[number];
 
-/** Asks every mock in turn for its part of the routes. */
-export async function routesBy(make: (mock: Mock) => Route | Promise<Route>): Promise<Routes> {
-  const [plain, large, streams] = [await make('plain'), await make('large'), await make('streams')];
+/** Creates the routes one after the other. */
+export async function createRoutes(create: (mock: Mock) => Route | Promise<Route>): Promise<Routes> {
+  const [plain, large, streams] = [await create('plain'), await create('large'), await create('streams')];
   return { plain, large, streams };
 }

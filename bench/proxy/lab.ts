@@ -1,32 +1,35 @@
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.js';
+import { requireProgram } from '../support/machine.js';
 import { createWorkspace } from '../support/workspace.js';
 import type { Workspace } from '../support/workspace.js';
-import { routesBy } from './gateway.js';
+import { createRoutes } from './gateway.js';
 import type { Gateway, GatewayName, Routes } from './gateway.js';
 import { startMintkeep } from './mintkeep.js';
 import { startMocks } from './mocks.js';
 import type { Mocks } from './mocks.js';
-import { passOn, startNginx } from './nginx.js';
+import { nginxVersion, proxyServer, startNginx } from './nginx.js';
 import { startPortkey } from './portkey.js';
 
 export const GATEWAY_CORE = 0;
 export const LOAD_CORE = 1;
 
-/** With its default buffers nginx would write such answers to temporary files, at more than twice the cost. */
-const HOLD_LARGE = 'proxy_buffers 16 16k; proxy_busy_buffers_size 64k;';
+/** The default buffers of nginx would write large responses to temporary files, at more than twice the cost. */
+const LARGE_BUFFERS = 'proxy_buffers 16 16k; proxy_busy_buffers_size 64k;';
 
-/** Everything that runs while it is measured: one process for each gateway, all before the same mock upstreams. */
+/** All programs of a run: one process for each gateway, all in front of the same mock upstreams. */
 export interface Lab {
   readonly workspace: Workspace;
   readonly mocks: Mocks;
-  /** To the mock upstreams without a gateway. */
+  /** Routes to the mock upstreams without a gateway. */
   readonly direct: Routes;
   readonly gateways: Readonly<Record<GatewayName, Gateway>>;
   dispose(): Promise<void>;
 }
 
 export async function openLab(): Promise<Lab> {
+  requireProgram('nginx', 'nginx-light');
+  requireProgram('wrk', 'wrk');
   const workspace = await createWorkspace();
   const children: { stop(): Promise<void> }[] = [];
   const dispose = async () => {
@@ -41,7 +44,7 @@ export async function openLab(): Promise<Lab> {
     const mocks = await startMocks(workspace.dataDir, LOAD_CORE);
     children.push(...mocks.children);
     const gateways = {
-      nginx: keep(await startGateway(workspace, mocks)),
+      nginx: keep(await startNginxGateway(workspace, mocks)),
       portkey: keep(await startPortkey(mocks, GATEWAY_CORE)),
       mintkeep: keep(await startMintkeep(workspace, mocks, { core: GATEWAY_CORE })),
     };
@@ -53,20 +56,20 @@ export async function openLab(): Promise<Lab> {
 }
 
 function directRoutes({ ports }: Mocks): Promise<Routes> {
-  return routesBy((mock) => ({ port: ports[mock], headers: {} }));
+  return createRoutes((mock) => ({ port: ports[mock], headers: {} }));
 }
 
-async function startGateway({ dataDir }: Workspace, { ports }: Mocks): Promise<Gateway> {
-  const routes = await routesBy(async () => ({ port: await freePort(), headers: {} }));
+async function startNginxGateway({ dataDir }: Workspace, { ports }: Mocks): Promise<Gateway> {
+  const routes = await createRoutes(async () => ({ port: await freePort(), headers: {} }));
   const child = await startNginx({
     folder: join(dataDir, 'nginx-gateway'),
     core: GATEWAY_CORE,
     port: routes.plain.port,
     http: [
-      passOn(routes.plain.port, ports.plain),
-      passOn(routes.large.port, ports.large, HOLD_LARGE),
-      passOn(routes.streams.port, ports.streams, 'proxy_buffering off;'),
+      proxyServer(routes.plain.port, ports.plain),
+      proxyServer(routes.large.port, ports.large, LARGE_BUFFERS),
+      proxyServer(routes.streams.port, ports.streams, 'proxy_buffering off;'),
     ].join('\n'),
   });
-  return { child, routes };
+  return { child, routes, version: nginxVersion() };
 }

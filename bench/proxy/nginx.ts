@@ -1,34 +1,42 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PinnedChild } from '../support/child.js';
 
-export interface NginxOptions {
-  /** Made for the configuration and the files of this nginx. */
+interface NginxOptions {
+  /** Created for the configuration and the temporary files. */
   readonly folder: string;
   readonly core: number;
-  /** One that it listens on. */
+  /** A port of the configuration; nginx has started when it is open. */
   readonly port: number;
-  /** What stands in `http`. */
+  /** Content of the block `http`. */
   readonly http: string;
 }
 
+const PROGRAM = 'nginx';
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-const UNENDING = 'keepalive_requests 1000000000; keepalive_timeout 1h;';
+const UNLIMITED = 'keepalive_requests 1000000000; keepalive_timeout 1h;';
 
-/** nginx with one worker, which never closes a connection by itself. */
+/** nginx with one worker, which never closes a keep-alive connection. */
 export async function startNginx({ folder, core, port, http }: NginxOptions): Promise<PinnedChild> {
   const file = join(folder, 'nginx.conf');
   await mkdir(folder);
   await writeFile(file, configuration(folder, http));
-  const command = ['nginx', '-p', folder, '-e', 'stderr', '-c', file];
+  const command = [PROGRAM, '-p', folder, '-e', 'stderr', '-c', file];
   return PinnedChild.start({ command, core, port });
 }
 
-/** A server that passes everything on to another port of this machine. */
-export function passOn(port: number, target: number, settings = ''): string {
+/** Version such as `1.26.3`. */
+export function nginxVersion(): string {
+  const { stderr } = spawnSync(PROGRAM, ['-v'], { encoding: 'utf8' });
+  return /nginx\/(\S+)/.exec(stderr)?.[1] ?? 'unknown';
+}
+
+/** Configuration of a server that proxies every request to another port of this machine. */
+export function proxyServer(port: number, target: number, settings = ''): string {
   const name = `upstream_${target}`;
   return `
-    upstream ${name} { server 127.0.0.1:${target}; keepalive 256; ${UNENDING} }
+    upstream ${name} { server 127.0.0.1:${target}; keepalive 256; ${UNLIMITED} }
     server {
       listen 127.0.0.1:${port};
       location / {
@@ -48,5 +56,5 @@ function configuration(folder: string, http: string): string {
     pid ${join(folder, 'nginx.pid')};
     error_log stderr crit;
     events { worker_connections 8192; }
-    http { access_log off; ${paths} ${UNENDING} ${http} }`;
+    http { access_log off; ${paths} ${UNLIMITED} ${http} }`;
 }

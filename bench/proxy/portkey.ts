@@ -1,26 +1,28 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.js';
 import { PinnedChild } from '../support/child.js';
-import { routesBy } from './gateway.js';
+import { installOnce } from '../support/install.js';
+import { createRoutes } from './gateway.js';
 import type { Gateway } from './gateway.js';
 import type { Mocks } from './mocks.js';
 
 const FOLDER = join(import.meta.dirname, '../portkey');
-const PROGRAM = join(FOLDER, 'node_modules/@portkey-ai/gateway/build/start-server.js');
+const PACKAGE = 'node_modules/@portkey-ai/gateway';
+const PROGRAM = join(PACKAGE, 'build/start-server.js');
 
-/** Installed on first use, beside our own dependencies. It is told the upstream with every request. */
+/** Starts Portkey's gateway. The headers of every request tell it the upstream. */
 export async function startPortkey({ ports }: Mocks, core: number): Promise<Gateway> {
-  if (!existsSync(PROGRAM)) install();
+  installOnce(FOLDER, PROGRAM);
   const port = await freePort();
   const child = await PinnedChild.startNode({
-    args: [PROGRAM, `--port=${port}`, '--headless'],
+    args: [join(FOLDER, PROGRAM), `--port=${port}`, '--headless'],
     env: { NODE_ENV: 'production' },
-    ...{ core, port },
-    silent: true, // it tells of every client that leaves
+    core,
+    port,
+    silent: true, // it logs every client that disconnects
   });
-  const routes = await routesBy((mock) => ({
+  const routes = await createRoutes((mock) => ({
     port,
     headers: {
       Authorization: 'Bearer sk-the-key-of-the-upstream',
@@ -28,11 +30,12 @@ export async function startPortkey({ ports }: Mocks, core: number): Promise<Gate
       'x-portkey-custom-host': `http://127.0.0.1:${ports[mock]}/v1`,
     },
   }));
-  return { child, routes };
+  return { child, routes, version: installedVersion() };
 }
 
-function install(): void {
-  console.log('installing Portkey into bench/portkey');
-  const { status } = spawnSync('npm', ['ci', '--ignore-scripts'], { cwd: FOLDER, stdio: 'inherit' });
-  if (status !== 0) throw new Error('Portkey could not be installed');
+function installedVersion(): string {
+  const manifest = JSON.parse(readFileSync(join(FOLDER, PACKAGE, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
 }

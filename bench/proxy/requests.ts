@@ -1,20 +1,17 @@
 import type { Route } from './gateway.js';
 
-/** Of every request and every answer, unless a figure says otherwise. */
+/** Size of a request body, and of a response body unless the figure says otherwise. */
 export const BODY_BYTES = 1_024;
 
 export const PATH = '/v1/chat/completions';
 
-/** What the mock upstream of streams does; told as the model. */
+/** Behaviour of the mock upstream for streams; the model of the request selects it. */
 export type Model = 'plain' | 'paced' | 'short' | 'slow' | 'flood';
 
-/** A chat completion of 1 KiB. */
+/** A chat completion request of 1 KiB. */
 export function requestBody(model: Model): string {
-  const body = (content: string) =>
-    JSON.stringify({
-      ...{ model, ...(model === 'plain' ? {} : { stream: true }) },
-      messages: [{ role: 'user', content }],
-    });
+  const stream = model === 'plain' ? undefined : true; // undefined members are omitted
+  const body = (content: string) => JSON.stringify({ model, stream, messages: [{ role: 'user', content }] });
   return body('a'.repeat(BODY_BYTES - body('').length));
 }
 
@@ -32,13 +29,16 @@ export function requestBytes(
 
 export const CONTENT = { 'Content-Type': 'application/json' };
 
-/** A chat completion of so many bytes, with a usage block. */
-export function answerBody(bytes: number): string {
-  const answer = (content: string) =>
+/** A chat completion response of the given size, with a usage block. */
+export function responseBody(bytes: number): string {
+  const response = (content: string) =>
     JSON.stringify({
-      ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1_700_000_000, model: 'plain' },
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1_700_000_000,
+      model: 'plain',
       choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 250, completion_tokens: 200, total_tokens: 450 },
     });
-  return answer('b'.repeat(bytes - answer('').length));
+  return response('b'.repeat(bytes - response('').length));
 }

@@ -1,14 +1,14 @@
 /**
- * The mock upstream of streams, on raw sockets. What it does is told by the model of the request:
- * - `paced`: a chunk every 20 ms for as long as the client stays, spread evenly over the streams
- * - `short`: the first chunk at once, four more 20 ms apart, and the end
+ * The mock upstream for streams, on raw sockets. The model of the request selects its behaviour:
+ * - `paced`: a chunk every 20 ms until the client disconnects, spread evenly over the streams
+ * - `short`: the first chunk immediately, four more at intervals of 20 ms, and the end
  * - `slow`: a chunk of 1 KiB every 240 ms
- * - `flood`: chunks of 1 KiB as fast as they are taken
+ * - `flood`: chunks of 1 KiB as fast as the client reads
  */
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 
-const HEAD =
+const HEADERS =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nCache-Control: no-cache\r\n\r\n';
 const SMALL = chunk('some words');
 const LARGE = chunk('w'.repeat(850));
@@ -20,12 +20,15 @@ const SLOW_PERIODS = 12;
 const sockets = new Map<Socket, () => void>();
 let nextPhase = 0;
 
-/** Streams by the millisecond within the period at which they send, so that they do not all send at once. */
+/** Streams by the millisecond of the period in which they send. The phases spread the chunks over the period. */
 const phases = Array.from({ length: PERIOD_MS }, () => new Set<() => void>());
 
 function chunk(content: string): Buffer {
   const data = {
-    ...{ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'mock' },
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_700_000_000,
+    model: 'mock',
     choices: [{ index: 0, delta: { content }, finish_reason: null }],
   };
   const event = `data: ${JSON.stringify(data)}\n\n`;
@@ -57,7 +60,7 @@ const MODELS: Record<string, (socket: Socket) => () => void> = {
 };
 
 function begin(socket: Socket, model: string): void {
-  socket.write(HEAD);
+  socket.write(HEADERS);
   const tick = MODELS[model]!(socket);
   const phase = phases[nextPhase++ % PERIOD_MS]!;
   phase.add(tick);
@@ -74,8 +77,8 @@ const server = createServer({ noDelay: true }, (socket) => {
   let request = '';
   socket.on('data', (bytes) => {
     request += bytes.toString('latin1');
-    const [head, body] = request.split('\r\n\r\n', 2);
-    const length = Number(/content-length: (\d+)/i.exec(head!)?.[1]);
+    const [headers, body] = request.split('\r\n\r\n', 2);
+    const length = Number(/content-length: (\d+)/i.exec(headers!)?.[1]);
     if (body === undefined || body.length < length) return;
     request = '';
     begin(socket, /"model": ?"(\w+)"/.exec(body)![1]!);

@@ -4,10 +4,11 @@ import type { Socket } from 'node:net';
 
 const EVENT = 'data: ';
 const OPENED_AT_ONCE = 50;
+const OPEN_TIMEOUT_MS = 10_000;
 
-/** Clients that hold streams open. */
+/** Clients that keep streams open. */
 export class StreamReaders {
-  /** Events that have arrived at all of them so far. */
+  /** Number of events that have arrived, over all streams. */
   events = 0;
   private failure?: Error;
   private closing = false;
@@ -16,8 +17,8 @@ export class StreamReaders {
   private constructor(private readonly paused: boolean) {}
 
   /**
-   * @param paused they read the beginning only, until told otherwise
-   * @throws Error when a stream does not begin with a 200
+   * @param paused the sockets are paused after the first bytes
+   * @throws Error if a stream does not begin with status 200 within 10 s
    */
   static async open(port: number, requests: readonly Buffer[], paused = false): Promise<StreamReaders> {
     const readers = new StreamReaders(paused);
@@ -37,7 +38,7 @@ export class StreamReaders {
     return this.sockets;
   }
 
-  /** @throws Error when a stream has ended */
+  /** @throws Error if a stream has ended */
   assertAllOpen(): void {
     if (this.failure) throw this.failure;
   }
@@ -52,14 +53,18 @@ export class StreamReaders {
     this.sockets.push(socket);
     await once(socket, 'connect');
     socket.write(request);
-    const [first] = (await once(socket, 'data', { signal: AbortSignal.timeout(10_000) })) as [Buffer];
+    const [first] = (await once(socket, 'data', {
+      signal: AbortSignal.timeout(OPEN_TIMEOUT_MS),
+    }).catch(() => {
+      throw new Error(`a stream did not begin within ${OPEN_TIMEOUT_MS / 1_000} s`);
+    })) as [Buffer];
     if (this.paused) socket.pause();
-    const head = first.toString('latin1');
-    if (!head.startsWith('HTTP/1.1 200')) throw new Error(`a stream was refused: ${head}`);
+    const headers = first.toString('latin1');
+    if (!headers.startsWith('HTTP/1.1 200')) throw new Error(`a stream was rejected: ${headers}`);
     socket.on('data', (bytes) => this.count(bytes));
     socket.on('error', () => undefined);
     socket.on('close', () => {
-      if (!this.closing) this.failure = new Error('a stream was cut');
+      if (!this.closing) this.failure = new Error('a stream was interrupted');
     });
   }
 

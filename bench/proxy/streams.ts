@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { median } from '../support/statistics.js';
-import { markdownTable, number } from '../support/table.js';
+import { judgeRounds } from '../support/goals.js';
+import { formatNumber } from '../support/table.js';
+import { medianOfRounds, medianRatio, takeTurns, tolerate } from '../support/turns.js';
+import { turnsSection } from './figures.js';
+import type { Figure } from './figures.js';
 import { GATEWAYS } from './gateway.js';
 import type { Gateway } from './gateway.js';
-import { atMost } from './goals.js';
-import type { Figures } from './goals.js';
-import type { Lab } from './lab.js';
-import type { Options } from './options.js';
+import { GOALS } from './goals.js';
 import { requestBytes } from './requests.js';
 import { StreamReaders } from './stream-readers.js';
-import { ratio, takeTurns } from './turns.js';
 
 interface Relayed {
   readonly cpuUs: number;
@@ -17,43 +16,58 @@ interface Relayed {
 }
 
 const STREAMS = 200;
+const CHUNK_PERIOD_MS = 20;
+/** Deviation of the rate above which chunks are merged on the way, so that their cost is not comparable. */
+const MAX_DEVIATION = 0.05;
 const WARM_UP_SECONDS = 2;
+/** Closing the streams must not cost CPU time of the next turn. */
+const CLOSING_MS = 500;
 
-/** What a chunk costs while 200 streams bring one every 20 ms each. */
-export async function measureStreams(lab: Lab, { rounds, seconds }: Options): Promise<Figures> {
-  for (const name of GATEWAYS) await relay(lab.gateways[name], WARM_UP_SECONDS);
-  const results = await takeTurns(rounds, GATEWAYS, (name) => relay(lab.gateways[name], seconds));
-  const { mintkeep, nginx, portkey } = results;
-  const cpu = ({ cpuUs }: Relayed) => cpuUs;
-  const goals = [
-    atMost('CPU a relayed chunk against nginx unbuffered', 2.5, ratio(mintkeep, nginx, cpu), ' ×'),
-    atMost('CPU a relayed chunk against Portkey', 0.35, ratio(mintkeep, portkey, cpu), ' ×'),
-  ];
-  const rows = GATEWAYS.map((name) => [
-    name,
-    number(median(results[name].map(cpu)), 1),
-    number(median(results[name].map(({ chunksPerSecond }) => chunksPerSecond))),
-  ]);
-  const table = markdownTable(['', 'CPU µs a chunk', 'chunks/s'], rows);
-  return { goals, details: `${STREAMS} streams with a chunk every 20 ms each\n\n${table}` };
-}
+/** CPU time per chunk while 200 streams send one every 20 ms each. */
+export const streams: Figure = {
+  goals: [GOALS.chunkToNginx, GOALS.chunkToPortkey],
+  async measure(lab, { rounds, seconds }) {
+    for (const name of GATEWAYS) {
+      await tolerate(`warm-up of ${name}`, () => relay(lab.gateways[name], WARM_UP_SECONDS));
+    }
+    const turns = await takeTurns(rounds, GATEWAYS, (name) => relay(lab.gateways[name], seconds));
+    const { mintkeep, nginx, portkey } = turns.rounds;
+    const cpu = ({ cpuUs }: Relayed) => cpuUs;
+    const goals = [
+      judgeRounds(GOALS.chunkToNginx, medianRatio(mintkeep, nginx, cpu), mintkeep, [nginx]),
+      judgeRounds(GOALS.chunkToPortkey, medianRatio(mintkeep, portkey, cpu), mintkeep, [portkey]),
+    ];
+    const title = `Streams: ${STREAMS} with a chunk every ${CHUNK_PERIOD_MS} ms each`;
+    const section = turnsSection(title, ['CPU µs per chunk', 'chunks/s'], turns, (name) => [
+      formatNumber(medianOfRounds(turns.rounds[name], cpu), 1),
+      formatNumber(medianOfRounds(turns.rounds[name], ({ chunksPerSecond }) => chunksPerSecond)),
+    ]);
+    return { goals, section };
+  },
+};
 
 async function relay({ child, routes }: Gateway, seconds: number): Promise<Relayed> {
   const request = requestBytes(routes.streams, 'paced');
-  const readers = await StreamReaders.open(
-    routes.streams.port,
-    Array.from({ length: STREAMS }, () => request),
-  );
+  const requests = Array.from({ length: STREAMS }, () => request);
+  const readers = await StreamReaders.open(routes.streams.port, requests);
   try {
     await delay(WARM_UP_SECONDS * 1_000);
     const [cpu, events, start] = [child.cpuSeconds(), readers.events, performance.now()];
     await delay(seconds * 1_000);
     const chunks = readers.events - events;
     const cpuUs = ((child.cpuSeconds() - cpu) / chunks) * 1e6;
+    const chunksPerSecond = (chunks / (performance.now() - start)) * 1_000;
     readers.assertAllOpen();
-    return { cpuUs, chunksPerSecond: (chunks / (performance.now() - start)) * 1_000 };
+    assertRateHeld(chunksPerSecond);
+    return { cpuUs, chunksPerSecond };
   } finally {
     readers.close();
-    await delay(500); // what closing costs is not the next one's
+    await delay(CLOSING_MS);
   }
+}
+
+function assertRateHeld(chunksPerSecond: number): void {
+  const rate = (STREAMS * 1_000) / CHUNK_PERIOD_MS;
+  if (Math.abs(chunksPerSecond / rate - 1) <= MAX_DEVIATION) return;
+  throw new Error(`${rate} chunks/s not held: ${chunksPerSecond.toFixed(0)} per second arrived`);
 }

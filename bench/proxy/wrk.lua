@@ -1,4 +1,4 @@
--- wrk's report as JSON. Arguments: the file with the body, then names and values of headers.
+-- Prints the report of wrk as JSON. Arguments: the file with the body, then names and values of headers.
 function init(args)
   local file = io.open(args[1], "r")
   wrk.method = "POST"

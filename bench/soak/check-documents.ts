@@ -9,7 +9,7 @@ interface Listed {
   readonly slug: string;
 }
 
-/** Everything that was acknowledged is there on both replicas, and nothing else is. */
+/** Checks that both replicas have every acknowledged document and no other one. */
 export async function checkDocuments(client: Client, writers: readonly DocumentWriter[]): Promise<void> {
   for (const writer of writers) {
     const bearer = writer.owner.session;
@@ -17,8 +17,8 @@ export async function checkDocuments(client: Client, writers: readonly DocumentW
     const { documents } = (await client.insist(list)).body as { documents: Listed[] };
     for (const listed of documents) {
       const document = writer.documents.find(({ name }) => name === listed.slug);
-      client.ledger.check('every document was created by somebody', !!document, listed.slug);
-      if (document) document.id ??= listed.id; // created, although the answer was lost
+      client.ledger.check('every document was created by an actor', !!document, listed.slug);
+      if (document) document.id ??= listed.id; // created, although the response was lost
     }
     for (const document of writer.documents) await checkOnBoth(client, document);
   }
@@ -28,24 +28,24 @@ async function checkOnBoth(client: Client, document: TrackedDocument): Promise<v
   if (document.id === undefined) return;
   const { path, session: bearer, known } = document;
   const expect = [200, 404];
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const replica of client.replicas) {
-    const answer = await client.send({ kind: 'final read', method: 'GET', path, bearer, replica, expect });
-    if (!answer) return; // a finding by now
-    document.check(client.ledger, known, answer);
-    answers.push(answer.text);
+    const response = await client.send({ kind: 'final read', method: 'GET', path, bearer, replica, expect });
+    if (!response) return; // the client has added a finding
+    document.check(client.ledger, known, response);
+    responses.push(response.text);
   }
-  client.ledger.check('both replicas tell the same', answers[0] === answers[1], document.name);
+  client.ledger.check('both replicas return the same document', responses[0] === responses[1], document.name);
 }
 
-/** Bodies without a document are noted for deletion, and no document is without its body. */
+/** Checks that every document has its body, and every other body is in the deletion queue. */
 export async function checkBodies(client: Client, bodies: MinioObjectStore, query: Query): Promise<void> {
   const rows = await query<{ key: string }>(`SELECT 'documents/' || id AS key FROM documents`);
-  const noted = await query<{ key: string }>('SELECT key FROM object_deletions');
+  const queued = await query<{ key: string }>('SELECT key FROM object_deletions');
   const documents = new Set(rows.map(({ key }) => key));
-  const known = new Set([...documents, ...noted.map(({ key }) => key)]);
+  const known = new Set([...documents, ...queued.map(({ key }) => key)]);
   const stored = new Set<string>();
   for await (const key of bodies.list('documents/')) stored.add(key);
-  for (const key of stored) client.ledger.check('no body is left behind', known.has(key), key);
+  for (const key of stored) client.ledger.check('no body is orphaned', known.has(key), key);
   for (const key of documents) client.ledger.check('every document has its body', stored.has(key), key);
 }

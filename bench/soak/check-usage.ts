@@ -13,7 +13,7 @@ interface Row {
   readonly output_tokens: number | null;
 }
 
-/** Records wait in the journals for as long as this at most, once everything is well. */
+/** Maximum time until all records of the journals are in PostgreSQL, counted from the last disturbance. */
 const WRITTEN_WITHIN_MS = 60_000;
 
 const RECORDS = `SELECT request_id, organization_id::int, outcome, input_tokens::int, output_tokens::int
@@ -22,26 +22,26 @@ const RECORDS = `SELECT request_id, organization_id::int, outcome, input_tokens:
 const KEY =
   'organization_id, user_id, key_id, upstream_id, upstream_name, provider, model, status, granularity, start';
 
-/** The roll-ups that the records make, and those that are there: what is in one of them only, and not in both. */
+/** Differences between the roll-ups computed from the records and the stored ones. */
 const DIFFERENT_ROLLUPS = `
-  WITH made AS (
+  WITH computed AS (
     SELECT ${KEY}, count(*)::bigint AS requests, (count(*) FILTER (WHERE outcome <> 'ok'))::bigint AS errors,
       sum(input_tokens)::bigint AS input_tokens, sum(output_tokens)::bigint AS output_tokens
     FROM usage_records CROSS JOIN LATERAL
       (SELECT granularity, date_trunc(granularity, at, 'UTC') AS start FROM unnest(ARRAY['hour', 'day', 'month']) AS granularity) AS g
     GROUP BY ${KEY}
-  ), kept AS (
+  ), stored AS (
     SELECT ${KEY}, requests, errors, input_tokens, output_tokens FROM usage_rollups
   )
-  (TABLE made EXCEPT TABLE kept) UNION ALL (TABLE kept EXCEPT TABLE made)`;
+  (TABLE computed EXCEPT TABLE stored) UNION ALL (TABLE stored EXCEPT TABLE computed)`;
 
-/** One record for each answer, none for what was refused or never sent, and roll-ups that agree. */
+/** Checks that there is one record per response, none for rejected or unknown requests, and that roll-ups match. */
 export async function checkUsage(ledger: Ledger, book: UsageBook, query: Query): Promise<number> {
   await untilWritten(book, query);
   const rows = await query<Row>(RECORDS);
   const byRequest = groupBy(rows, ({ request_id }) => request_id);
   for (const [id, found] of byRequest) {
-    ledger.check('every record is of a request that was sent', book.requests.has(id), JSON.stringify(found));
+    ledger.check('every record belongs to a request', book.requests.has(id), JSON.stringify(found));
   }
   for (const [id, expected] of book.requests) checkRecords(ledger, id, expected, byRequest.get(id) ?? []);
   const different = await query(DIFFERENT_ROLLUPS);
@@ -61,11 +61,15 @@ async function untilWritten(book: UsageBook, query: Query): Promise<void> {
 
 function checkRecords(ledger: Ledger, id: string, expected: Expected, found: readonly Row[]): void {
   const { records, organizationId } = expected;
-  const fits = records === 'either' ? found.length <= 1 : found.length === (records === 'one' ? 1 : 0);
-  ledger.check('one record for each answer', fits, `${id}: ${records}, but ${JSON.stringify(found)}`);
+  const isRight = records === 'either' ? found.length <= 1 : found.length === (records === 'one' ? 1 : 0);
+  ledger.check(
+    'every response has one record',
+    isRight,
+    `${id}: expected ${records}, found ${JSON.stringify(found)}`,
+  );
   for (const row of found) {
     const isOwn = row.organization_id === organizationId;
-    ledger.check('records are of their owner', isOwn, `${id}: ${JSON.stringify(row)}`);
+    ledger.check('records belong to the owner of the key', isOwn, `${id}: ${JSON.stringify(row)}`);
     const { input_tokens, output_tokens } = row;
     const { prompt_tokens, completion_tokens } = PROVIDER_USAGE;
     const isCounted = input_tokens === prompt_tokens && output_tokens === completion_tokens;
@@ -73,10 +77,10 @@ function checkRecords(ledger: Ledger, id: string, expected: Expected, found: rea
   }
 }
 
-/** A login that was approved once has made one key at most, whatever broke. */
+/** Checks that an approved login created at most one key. */
 export async function checkDeviceKeys(ledger: Ledger, query: Query): Promise<void> {
-  const doubled =
+  const duplicates =
     await query(`SELECT device->>'name' AS name, count(*) FROM proxy_keys WHERE source = 'device'
     GROUP BY 1 HAVING count(*) > 1`);
-  ledger.check('no login has made two keys', doubled.length === 0, JSON.stringify(doubled));
+  ledger.check('no login created two keys', duplicates.length === 0, JSON.stringify(duplicates));
 }

@@ -6,34 +6,34 @@ import type { Replica } from './replica.js';
 import type { Timeline } from './timeline.js';
 
 export interface Call {
-  /** What it counts as. */
+  /** Row of the report that counts the call. */
   readonly kind: string;
   readonly method: Dispatcher.HttpMethod;
   readonly path: string;
-  /** A session or a key. */
+  /** Session or key. */
   readonly bearer?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** Any of the two when left out. */
+  /** Defaults to a random replica. */
   readonly replica?: Replica;
-  /** The answers that may be; every other one below 500 is a finding. */
+  /** Allowed statuses. Any other status below 500 is a finding. */
   readonly expect: readonly number[];
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly text: string;
-  /** The text as JSON; undefined when there is none. */
-  readonly body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- bodies are what they are
+  /** The parsed text; undefined if it is not JSON. */
+  readonly body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- the checks inspect any body
 }
 
 const TIMEOUT_MS = 30_000;
 const INSIST_MS = 120_000;
 const INSIST_PAUSE_MS = 500;
 
-/** Calls the replicas and is strict with their answers. */
+/** Calls the replicas and reports every unexpected response as a finding. */
 export class Client {
-  /** A connection for each call: one that a stopping replica closes idle is no answer that was lost. */
+  /** No connection is reused: an idle connection that a stopping replica closes would look like a lost response. */
   private readonly connections = new Agent({ pipelining: 0 });
 
   constructor(
@@ -42,35 +42,37 @@ export class Client {
     readonly ledger: Ledger,
   ) {}
 
-  /** Undefined: it is not known whether it was done. */
-  async send(call: Call): Promise<Answer | undefined> {
+  /** Sends a call once. Undefined means that its effect is unknown. */
+  async send(call: Call): Promise<ApiResponse | undefined> {
     const replica = call.replica ?? this.replicas[Math.floor(Math.random() * this.replicas.length)]!;
     const beganAt = performance.now();
     const response = await this.open(call, replica).catch((error: Error) =>
-      this.broke(call, this.timeline.since(beganAt, ['kill', 'terminate'], replica), error),
+      this.recordBreak(call, this.timeline.wasDisturbed(beganAt, ['kill', 'terminate'], replica), error),
     );
     if (!response) return undefined;
     const text = await response.body
       .text()
-      .catch((error: Error) => this.broke(call, this.timeline.since(beganAt, ['kill'], replica), error));
+      .catch((error: Error) =>
+        this.recordBreak(call, this.timeline.wasDisturbed(beganAt, ['kill'], replica), error),
+      );
     return text === undefined ? undefined : this.judge(call, beganAt, response.statusCode, text);
   }
 
   /**
-   * Sends it again until it is known to be done.
-   * @param afterwards what may also be answered when it may have been done before
+   * Repeats a call until a response confirms it.
+   * @param afterwards further statuses that are allowed if an earlier try may have succeeded
    * @throws Error after two minutes
    */
-  async insist(call: Call, afterwards: readonly number[] = []): Promise<Answer> {
+  async insist(call: Call, afterwards: readonly number[] = []): Promise<ApiResponse> {
     const deadline = performance.now() + INSIST_MS;
     let expect = call.expect;
     while (performance.now() < deadline) {
-      const answer = await this.send({ ...call, expect });
-      if (answer) return answer;
+      const response = await this.send({ ...call, expect });
+      if (response) return response;
       expect = [...call.expect, ...afterwards];
       await pause(INSIST_PAUSE_MS);
     }
-    throw new Error(`no answer for two minutes: ${call.kind}`);
+    throw new Error(`${call.kind}: no response for two minutes`);
   }
 
   private open(call: Call, { port }: Replica): Promise<Dispatcher.ResponseData> {
@@ -88,36 +90,39 @@ export class Client {
     });
   }
 
-  private broke({ kind }: Call, excused: boolean, error: Error): undefined {
-    this.ledger.count(kind, 'broken');
-    if (!excused || error.name === 'TimeoutError') this.ledger.find(`${kind}: broke: ${error.message}`);
+  private recordBreak({ kind }: Call, excused: boolean, error: Error): undefined {
+    this.ledger.count(kind, 'interrupted');
+    if (!excused || error.name === 'TimeoutError')
+      this.ledger.addFinding(`${kind}: connection broke: ${error.message}`);
   }
 
-  private judge(call: Call, beganAt: number, status: number, text: string): Answer | undefined {
+  private judge(call: Call, beganAt: number, status: number, text: string): ApiResponse | undefined {
     const { ledger } = this;
     if (call.expect.includes(status)) {
-      ledger.count(call.kind, 'answered');
-      return { status, text, body: parsed(text) };
+      ledger.count(call.kind, 'expected');
+      return { status, text, body: parseJson(text) };
     }
-    ledger.count(call.kind, 'refused');
+    ledger.count(call.kind, 'failed');
     if (!this.isExcused(call, beganAt, status, text)) {
-      ledger.find(`${call.kind}: ${call.method} ${call.path}: ${status} ${text.slice(0, 300)}`);
+      ledger.addFinding(`${call.kind}: ${call.method} ${call.path}: ${status} ${text.slice(0, 300)}`);
     }
     return undefined;
   }
 
-  /** The proxy says what is wrong; everything else knows of the database and of object storage only. */
+  /** Whether a disturbance explains a 5xx. The proxy names the cause; the other routes respond with a general error. */
   private isExcused({ path }: Call, beganAt: number, status: number, text: string): boolean {
     if (path.startsWith('/v1/')) {
       return (
-        status === 503 && text.includes('database_unavailable') && this.timeline.since(beganAt, ['postgres'])
+        status === 503 &&
+        text.includes('database_unavailable') &&
+        this.timeline.wasDisturbed(beganAt, ['postgres'])
       );
     }
-    return (status === 500 || status === 503) && this.timeline.since(beganAt, ['postgres', 'store']);
+    return (status === 500 || status === 503) && this.timeline.wasDisturbed(beganAt, ['postgres', 'store']);
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -2,7 +2,7 @@ import pg from 'pg';
 
 export type Query = <Row extends pg.QueryResultRow>(sql: string) => Promise<Row[]>;
 
-/** Looks into the database of the replicas. */
+/** Queries the database of the replicas. */
 export async function withDatabase(url: string, use: (query: Query) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

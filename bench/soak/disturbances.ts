@@ -8,12 +8,12 @@ const DATABASE_DOWN_MS = 20_000;
 const STORE_STALLED_MS = 15_000;
 const REPLICA_DOWN_MS = 3_000;
 const QUIET_MS = 20_000;
-/** Of the stalled writes, those that the store does in the end although nobody waits any more. */
+/** Share of the stalled writes that the store still executes after their clients have given up. */
 const LATE_SHARE = 0.3;
 
 /**
- * One after the other, with quiet times between. In the first half it is one replica that is killed and told to
- * stop, in the second half the other: both live long enough to see what becomes of their memory.
+ * Runs the disturbances in turns, with quiet times between. The first half stops only one replica, and the second half
+ * only the other one. Both replicas then live long enough for a statement about their memory.
  */
 export class Disturbances {
   constructor(
@@ -23,8 +23,8 @@ export class Disturbances {
   ) {}
 
   async run(minutes: number): Promise<void> {
-    const beganAt = performance.now();
-    const minutesSince = () => (performance.now() - beganAt) / 60_000;
+    const startedAt = performance.now();
+    const minutesSince = () => (performance.now() - startedAt) / 60_000;
     const victim = () => this.lab.replicas[minutesSince() < minutes / 2 ? 0 : 1];
     const turns = [
       () => this.stopDatabase(),
@@ -72,7 +72,7 @@ export class Disturbances {
   private terminate(replica: Replica): Promise<void> {
     const run = async () => {
       const code = await replica.terminate();
-      this.ledger.check('a replica that is told to stop ends with 0', code === 0, `${replica.name}: ${code}`);
+      this.ledger.check('a replica exits with 0 after SIGTERM', code === 0, `${replica.name}: ${code}`);
       await replica.begin();
     };
     return this.timeline.disturb('terminate', run, replica);

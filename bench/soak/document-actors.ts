@@ -2,13 +2,13 @@ import type { Client } from './client.js';
 import { TrackedDocument } from './documents.js';
 import type { Owner } from './owners.js';
 
-const MOST = 12;
-const FEWEST = 3;
+const MAX_DOCUMENTS = 12;
+const MIN_DOCUMENTS = 3;
 const STRANGER_SHARE = 0.2;
 
-/** Writes the documents of one project, one request after the other. */
+/** Writes the documents of one project with one request at a time. */
 export class DocumentWriter {
-  /** Also those that are deleted, and those of which it is not known whether they exist. */
+  /** All documents, including deleted ones and ones whose creation is unconfirmed. */
   readonly documents: TrackedDocument[] = [];
   private parent: string;
 
@@ -21,7 +21,11 @@ export class DocumentWriter {
     const writer = new DocumentWriter(client, owner);
     const { base, session, label } = owner;
     const { body } = await client.insist({
-      ...{ kind: 'set up', method: 'POST', path: `${base}/projects`, bearer: session, expect: [201] },
+      kind: 'set up',
+      method: 'POST',
+      path: `${base}/projects`,
+      bearer: session,
+      expect: [201],
       body: { name: `Work of ${label}` },
     });
     writer.parent = `${base}/projects/${body.id}/documents`;
@@ -38,10 +42,10 @@ export class DocumentWriter {
 
   async step(): Promise<void> {
     const { live } = this;
-    const dice = Math.random();
-    if (live.length < FEWEST || (live.length < MOST && dice < 0.15)) return this.write();
+    const random = Math.random();
+    if (live.length < MIN_DOCUMENTS || (live.length < MAX_DOCUMENTS && random < 0.15)) return this.write();
     const document = pick(live)!;
-    return dice > 0.9 ? this.delete(document) : this.update(document);
+    return random > 0.9 ? this.delete(document) : this.update(document);
   }
 
   private async write(): Promise<void> {
@@ -49,25 +53,33 @@ export class DocumentWriter {
     const document = new TrackedDocument(parent, owner.session, `${owner.label}-${documents.length}`);
     documents.push(document);
     const { known } = document;
-    const answer = await client.send({
-      ...{ kind: 'create a document', method: 'POST', path: parent, bearer: owner.session, expect: [201] },
+    const response = await client.send({
+      kind: 'create a document',
+      method: 'POST',
+      path: parent,
+      bearer: owner.session,
+      expect: [201],
       body: document.version(0),
     });
-    if (!answer) return;
-    document.id = answer.body.id;
-    document.check(client.ledger, known, answer);
+    if (!response) return;
+    document.id = response.body.id;
+    document.check(client.ledger, known, response);
   }
 
   private async update(document: TrackedDocument): Promise<void> {
     const { client } = this;
     const version = ++document.attempted;
-    const answer = await client.send({
-      ...{ kind: 'update a document', method: 'PUT', path: document.path, expect: [200] },
-      ...{ bearer: document.session, body: document.version(version) },
+    const response = await client.send({
+      kind: 'update a document',
+      method: 'PUT',
+      path: document.path,
+      bearer: document.session,
+      expect: [200],
+      body: document.version(version),
     });
-    if (!answer) return;
+    if (!response) return;
     document.acknowledged = version;
-    document.check(client.ledger, document.known, answer);
+    document.check(client.ledger, document.known, response);
   }
 
   private async delete(document: TrackedDocument): Promise<void> {
@@ -79,22 +91,22 @@ export class DocumentWriter {
   }
 }
 
-/** Reads what others write, now and then as somebody who must not. */
+/** Reads a document of any writer; a share of the reads uses the session of a stranger. */
 export async function readDocument(
   client: Client,
   writers: readonly DocumentWriter[],
   owners: readonly Owner[],
 ): Promise<void> {
   const writer = pick(writers)!;
-  const document = pick(writer.documents.filter(({ id }) => id !== undefined).slice(-2 * MOST));
+  const document = pick(writer.documents.filter(({ id }) => id !== undefined).slice(-2 * MAX_DOCUMENTS));
   if (!document) return;
   const { known, path } = document;
   const stranger = Math.random() < STRANGER_SHARE && pick(owners.filter((owner) => owner !== writer.owner));
   const bearer = stranger ? stranger.session : document.session;
   const expect = stranger ? [404] : [200, 404];
-  const kind = stranger ? "read a stranger's document" : 'read a document';
-  const answer = await client.send({ kind, method: 'GET', path, bearer, expect });
-  if (answer && !stranger) document.check(client.ledger, known, answer);
+  const kind = stranger ? 'read a document as a stranger' : 'read a document';
+  const response = await client.send({ kind, method: 'GET', path, bearer, expect });
+  if (response && !stranger) document.check(client.ledger, known, response);
 }
 
 export function pick<T>(some: readonly T[]): T | undefined {

@@ -1,34 +1,34 @@
-import type { Answer } from './client.js';
+import type { ApiResponse } from './client.js';
 import type { Ledger } from './ledger.js';
 
-const LONGEST_LINES = 400;
+const MAX_LINES = 400;
 
-/** The whole text of a version: it says whose it is, and a part of it is not the whole. */
-function contentOf(name: string, version: number): string {
-  const lines = (version * 7_919) % LONGEST_LINES;
+/** The text of a version. It names its document, and a truncated text does not match it. */
+function createContent(name: string, version: number): string {
+  const lines = (version * 7_919) % MAX_LINES;
   const text = Array.from({ length: lines }, (_, i) => `${name} v${version} line ${i}`);
   return [`${name} v${version} has ${lines} lines`, ...text].join('\n');
 }
 
-/** What was known when a read began. */
+/** State of a document when a read began. */
 export interface Known {
   readonly acknowledged: number;
   readonly isDeleted: boolean;
 }
 
-/** A document and what may be there of it. One writes it, one version after the other; everybody reads it. */
+/** A document and its possible states. One actor writes its versions in order, and all actors read it. */
 export class TrackedDocument {
   id?: number;
-  /** The newest version that is there for certain; the last one of which it is not known. */
+  /** Newest version that a response confirmed; `attempted` is the newest version that was sent. */
   acknowledged = 0;
   attempted = 0;
   deletion: 'none' | 'attempted' | 'done' = 'none';
 
   constructor(
-    /** The address of the documents of its project. */
+    /** Path of the documents of its project. */
     readonly parent: string,
     readonly session: string,
-    /** Unlike any other: its slug. */
+    /** Slug; unique over all documents. */
     readonly name: string,
   ) {}
 
@@ -42,20 +42,20 @@ export class TrackedDocument {
 
   version(version: number): object {
     const { name } = this;
-    return { title: `${name} v${version}`, slug: name, content: contentOf(name, version) };
+    return { title: `${name} v${version}`, slug: name, content: createContent(name, version) };
   }
 
-  /** Holds what was read against what may be. */
-  check(ledger: Ledger, known: Known, { status, body, text }: Answer): void {
-    const what = 'a document is whole, its own, and never older than what was acknowledged';
-    if (status === 404) return ledger.check(what, this.deletion !== 'none', `${this.name} is gone`);
+  /** Compares a response with the possible states. */
+  check(ledger: Ledger, known: Known, { status, body, text }: ApiResponse): void {
+    const rule = 'a document is complete and not older than its last acknowledged version';
+    if (status === 404) return ledger.check(rule, this.deletion !== 'none', `${this.name} is gone`);
     const version = Number(/ v(\d+)$/.exec(body.title as string)?.[1]);
     const expected = { id: this.id ?? body.id, ...this.version(version) };
-    const isWhole = Object.entries(expected).every(([member, value]) => body[member] === value);
+    const isComplete = Object.entries(expected).every(([member, value]) => body[member] === value);
     const isNew = version >= known.acknowledged && version <= this.attempted && !known.isDeleted;
     ledger.check(
-      what,
-      isWhole && isNew,
+      rule,
+      isComplete && isNew,
       `${this.name}: ${JSON.stringify(known)} attempted ${this.attempted}: ${text.slice(0, 200)}`,
     );
   }

@@ -1,4 +1,4 @@
-/** As `Map.groupBy`, which Node 20 does not have. */
+/** Replacement for `Map.groupBy`, which Node 20 does not have. */
 export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const value of values) {

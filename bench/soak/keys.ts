@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer, Client } from './client.js';
+import type { ApiResponse, Client } from './client.js';
 import type { Owner } from './owners.js';
 import { STREAM_EVENTS } from './provider.js';
 import type { Replica } from './replica.js';
@@ -10,9 +10,9 @@ export interface Key {
   readonly owner: Owner;
 }
 
-/** Uses keys at the proxy, and knows which records there must be for it. */
+/** Sends requests with proxy keys and notes the usage records that they must create. */
 export class KeyUser {
-  /** Every key whose revocation was acknowledged. */
+  /** Keys whose revocation was acknowledged. */
   readonly revoked: Key[] = [];
 
   constructor(
@@ -20,38 +20,42 @@ export class KeyUser {
     private readonly book: UsageBook,
   ) {}
 
-  /** A key of the owner's pool, held by the user of the session; also its id. */
-  async mint(owner: Owner, session = owner.session): Promise<Key & { readonly id: number }> {
+  /** Creates a key for the owner's pool, in the name of the user of the session. */
+  async createKey(owner: Owner, session = owner.session): Promise<Key & { readonly id: number }> {
     const { body } = await this.client.insist({
-      ...{ kind: 'mint a key', method: 'POST', path: `${owner.base}/keys`, bearer: session, expect: [201] },
+      kind: 'create a key',
+      method: 'POST',
+      path: `${owner.base}/keys`,
+      bearer: session,
+      expect: [201],
     });
     return { secret: body.api_key, owner, id: body.id };
   }
 
-  /** The answer must come from the owner's upstream. */
+  /** Sends a request; the response must come from the owner's upstream. */
   async use(key: Key, stream = false, replica?: Replica): Promise<void> {
-    const { id, answer } = await this.call(
+    const { id, response } = await this.call(
       stream ? 'stream' : 'proxied request',
       key,
       stream,
       [200],
       replica,
     );
-    if (answer) this.checkServed(key, id, answer, stream);
+    if (response) this.checkServed(key, id, response, stream);
   }
 
-  /** For keys that are being revoked: served or refused, but never with another's upstream. */
-  async tryOut(key: Key, replica?: Replica): Promise<void> {
-    const { id, answer } = await this.call('request during a revocation', key, false, [200, 401], replica);
-    if (answer?.status === 200) this.checkServed(key, id, answer, false);
+  /** Sends a request during a revocation. It may be served or rejected, but never by the upstream of another owner. */
+  async useDuringRevocation(key: Key, replica?: Replica): Promise<void> {
+    const { id, response } = await this.call('request during a revocation', key, false, [200, 401], replica);
+    if (response?.status === 200) this.checkServed(key, id, response, false);
   }
 
-  /** Revocation was acknowledged: no replica serves it. */
-  async expectRefused(key: Key): Promise<void> {
+  /** Checks that no replica serves a key after its revocation was acknowledged. */
+  async expectRejected(key: Key): Promise<void> {
     for (const replica of this.client.replicas) {
-      const { answer } = await this.call('request with a revoked key', key, false, [401, 200], replica);
-      if (!answer) continue;
-      const served = answer.status === 200;
+      const { response } = await this.call('request with a revoked key', key, false, [401, 200], replica);
+      if (!response) continue;
+      const served = response.status === 200;
       const where = `${key.owner.label} at replica ${replica.name}`;
       this.client.ledger.check('no revoked key is served', !served, where);
     }
@@ -59,7 +63,10 @@ export class KeyUser {
 
   async revoke(key: Key & { readonly id: number }, session = key.owner.session): Promise<void> {
     await this.client.insist({
-      ...{ kind: 'revoke a key', method: 'DELETE', path: `/me/keys/${key.id}`, bearer: session },
+      kind: 'revoke a key',
+      method: 'DELETE',
+      path: `/me/keys/${key.id}`,
+      bearer: session,
       expect: [204],
     });
     this.revoked.push(key);
@@ -71,29 +78,34 @@ export class KeyUser {
     stream: boolean,
     expect: readonly number[],
     replica?: Replica,
-  ): Promise<{ id: string; answer?: Answer }> {
+  ): Promise<{ id: string; response?: ApiResponse }> {
     const id = randomUUID();
-    this.book.began(id, key.owner.organizationId);
-    const answer = await this.client.send({
-      ...{ kind, method: 'POST', path: '/v1/chat/completions', bearer: key.secret, replica, expect },
+    this.book.begin(id, key.owner.organizationId);
+    const response = await this.client.send({
+      kind,
+      method: 'POST',
+      path: '/v1/chat/completions',
+      bearer: key.secret,
+      replica,
+      expect,
       headers: { 'x-request-id': id },
       body: { model: 'soak', user: id, stream, messages: [] },
     });
-    if (answer) this.book.ended(id, answer.status);
-    return { id, answer };
+    if (response) this.book.end(id, response.status);
+    return { id, response };
   }
 
-  private checkServed({ owner }: Key, id: string, { text, body }: Answer, stream: boolean): void {
+  private checkServed({ owner }: Key, id: string, { text, body }: ApiResponse, stream: boolean): void {
     const own = `owner-${owner.label} ${id}`;
     const events = Array.from({ length: STREAM_EVENTS }, (_, i) => `${own} ${i}`);
-    const holds = stream
-      ? contentsOf(text).join() === events.join() && text.endsWith('data: [DONE]\n\n')
+    const isRight = stream
+      ? parseContents(text).join() === events.join() && text.endsWith('data: [DONE]\n\n')
       : body?.choices[0].message.content === own;
-    const what = "an answer is whole and by the key owner's upstream";
-    this.client.ledger.check(what, holds, `${own}: ${text.slice(0, 300)}`);
+    const rule = "a response is complete and comes from the upstream of the key's owner";
+    this.client.ledger.check(rule, isRight, `${own}: ${text.slice(0, 300)}`);
   }
 }
 
-function contentsOf(stream: string): string[] {
+function parseContents(stream: string): string[] {
   return [...stream.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content!);
 }

@@ -16,14 +16,14 @@ import { Replica } from './replica.js';
 
 const BUCKET = 'soak';
 
-/** Everything that runs: two replicas, and what they need, each behind something that can disturb it. */
+/** The two replicas and their dependencies, each behind a proxy that can disturb it. */
 export interface Lab {
   readonly workspace: Workspace;
-  /** In front of PostgreSQL, which gets another port at every start. */
+  /** Proxy in front of PostgreSQL, which gets a new port at every start. */
   readonly databaseProxy: TcpProxy;
   readonly databaseUrl: string;
   readonly storeProxy: S3Proxy;
-  /** What is stored, past the proxy. */
+  /** Direct access to the object store, without the proxy. */
   readonly bodies: MinioObjectStore;
   readonly provider: Provider;
   readonly replicas: readonly [Replica, Replica];
@@ -70,6 +70,6 @@ function storeSettings(s3: S3, { endpoint }: S3Proxy): NodeJS.ProcessEnv {
     MINIO_SECRET_KEY: s3.secretKey,
     MINIO_BUCKET: BUCKET,
     UPSTREAM_PRIVATE_NETWORKS: 'allow',
-    DEVICE_CODES_PER_MINUTE: '100000', // all devices have one address here
+    DEVICE_CODES_PER_MINUTE: '100000', // all devices share one address
   };
 }

@@ -1,36 +1,36 @@
-/** What became of the calls of one kind. */
+/** Results of the calls of one kind. */
 export interface Tally {
-  /** Answered as it should be. */
-  answered: number;
-  /** 5xx while something was disturbed: what was asked for may have been done, or not. */
-  refused: number;
-  /** The connection broke while its replica was killed or told to stop: the same. */
-  broken: number;
+  /** An expected status. */
+  expected: number;
+  /** An unexpected status, such as a 5xx during a disturbance: the effect of the call is unknown. */
+  failed: number;
+  /** A broken connection, such as during the end of a replica: the effect of the call is unknown. */
+  interrupted: number;
 }
 
-const SHOWN = 20;
+const MAX_PRINTED_FINDINGS = 20;
 
-/** Counts what happened, and keeps what must not happen. */
+/** Counts calls and checks, and collects the findings. */
 export class Ledger {
   readonly tallies = new Map<string, Tally>();
-  /** How often something was held against what was promised, by what it was. */
+  /** Number of checks by rule. */
   readonly checks = new Map<string, number>();
   readonly findings: string[] = [];
 
-  count(kind: string, what: keyof Tally): void {
-    const tally = this.tallies.get(kind) ?? { answered: 0, refused: 0, broken: 0 };
-    tally[what]++;
+  count(kind: string, result: keyof Tally): void {
+    const tally = this.tallies.get(kind) ?? { expected: 0, failed: 0, interrupted: 0 };
+    tally[result]++;
     this.tallies.set(kind, tally);
   }
 
-  /** A finding when it does not hold. */
-  check(what: string, holds: boolean, detail = ''): void {
-    this.checks.set(what, (this.checks.get(what) ?? 0) + 1);
-    if (!holds) this.find(`not so: ${what} ${detail}`);
+  /** Counts a check, and adds a finding if the rule is violated. */
+  check(rule: string, isKept: boolean, detail = ''): void {
+    this.checks.set(rule, (this.checks.get(rule) ?? 0) + 1);
+    if (!isKept) this.addFinding(`violated: ${rule}: ${detail}`);
   }
 
-  find(finding: string): void {
+  addFinding(finding: string): void {
     this.findings.push(`${new Date().toISOString()} ${finding}`);
-    if (this.findings.length <= SHOWN) console.error(`finding: ${finding}`);
+    if (this.findings.length <= MAX_PRINTED_FINDINGS) console.error(`finding: ${finding}`);
   }
 }

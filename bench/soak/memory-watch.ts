@@ -13,12 +13,12 @@ interface Sample {
 
 export interface MemoryOfReplica {
   readonly replica: string;
-  /** Of the longest life. */
+  /** Duration of the longest life. */
   readonly minutes: number;
   readonly samples: number;
-  /** MiB of heap after a garbage collection: means of the thirds of what follows the warm-up. */
+  /** MiB of heap after garbage collections: means of the three thirds after the warm-up. */
   readonly thirds: readonly number[];
-  /** MiB an hour, by least squares. */
+  /** MiB per hour, by least squares. */
   readonly slope: number;
   /** MiB at the end. */
   readonly rss: number;
@@ -29,12 +29,12 @@ export interface MemoryOfReplica {
 
 const EVERY_MS = 20_000;
 const WARM_UP_SHARE = 0.15;
-const FEWEST_SAMPLES = 9;
+const MIN_SAMPLES = 9;
 const GROWTH_SHARE = 0.1;
 const GROWTH_MIB = 3;
 const MIB = 2 ** 20;
 
-/** Looks at the heap of the replicas again and again; a restart begins a new life. */
+/** Samples the heap of the replicas. A restart begins a new life. */
 export class MemoryWatch {
   private readonly ending = new AbortController();
   private readonly samples = new Map<Replica, Sample[]>();
@@ -46,7 +46,7 @@ export class MemoryWatch {
   async run(): Promise<void> {
     const { signal } = this.ending;
     while (!signal.aborted) {
-      for (const [replica, samples] of this.samples) await look(replica, samples);
+      for (const [replica, samples] of this.samples) await sample(replica, samples);
       await pause(EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -55,18 +55,18 @@ export class MemoryWatch {
     this.ending.abort();
   }
 
-  /** A finding where it is not flat; of a run that is too short to tell, none. */
+  /** Adds a finding for memory that grows. A run with too few samples gets none. */
   judge(ledger: Ledger): MemoryOfReplica[] {
-    const results = [...this.samples].map(([{ name }, samples]) => summarise(name, samples));
+    const results = [...this.samples].map(([{ name }, samples]) => summarize(name, samples));
     for (const { replica, isFlat, thirds, samples } of results) {
-      if (samples < FEWEST_SAMPLES) continue;
+      if (samples < MIN_SAMPLES) continue;
       ledger.check('memory is flat', isFlat, `replica ${replica}: ${thirds.join(', ')} MiB`);
     }
     return results;
   }
 }
 
-async function look(replica: Replica, samples: Sample[]): Promise<void> {
+async function sample(replica: Replica, samples: Sample[]): Promise<void> {
   const { life, bornAt } = replica;
   const memory = await replica.memory();
   if (!memory || replica.life !== life) return;
@@ -74,7 +74,7 @@ async function look(replica: Replica, samples: Sample[]): Promise<void> {
   samples.push({ life, age: (performance.now() - bornAt) / 60_000, heapUsed, rss });
 }
 
-function summarise(replica: string, samples: readonly Sample[]): MemoryOfReplica {
+function summarize(replica: string, samples: readonly Sample[]): MemoryOfReplica {
   const lives = [...groupBy(samples, ({ life }) => life).values()];
   const longest = lives.reduce((a, b) => (b.length > a.length ? b : a), []);
   const minutes = longest.at(-1)?.age ?? 0;
@@ -83,7 +83,10 @@ function summarise(replica: string, samples: readonly Sample[]): MemoryOfReplica
   const thirds = [0, 1, 2].map((i) => mean(settled.slice(i * third, (i + 1) * third).map(heapMib)));
   const growth = thirds[2]! - thirds[1]!;
   return {
-    ...{ replica, minutes, thirds, samples: settled.length },
+    replica,
+    minutes,
+    thirds,
+    samples: settled.length,
     slope: slope(settled),
     rss: (longest.at(-1)?.rss ?? NaN) / MIB,
     heapMax: Math.max(...samples.map(heapMib)),

@@ -2,7 +2,7 @@ import { newSession } from '../support/session.js';
 import type { Client } from './client.js';
 import { UNRELIABLE } from './provider.js';
 
-/** An owner, and what its admin needs to act for it. */
+/** An owner and the session of its admin. */
 export interface Owner {
   readonly label: string;
   readonly user: string;
@@ -16,7 +16,7 @@ export interface Owner {
 const PERSONS = 8;
 const TEAMS = 4;
 
-/** All with a pool of two upstreams, the first of which sometimes fails; their keys name the owner. */
+/** Creates the owners. Each has a pool of two upstreams, the first of which is unreliable. Upstream keys name the owner. */
 export async function createOwners(client: Client, providerUrl: string): Promise<Owner[]> {
   const owners: Owner[] = [];
   for (let i = 1; i <= PERSONS; i++) owners.push(await createPerson(client, `person-${i}`));
@@ -28,7 +28,11 @@ export async function createOwners(client: Client, providerUrl: string): Promise
 async function createPerson(client: Client, user: string): Promise<Owner> {
   const session = await newSession(user);
   const { body } = await client.insist({
-    ...{ kind: 'set up', method: 'GET', path: '/me/organizations', bearer: session, expect: [200] },
+    kind: 'set up',
+    method: 'GET',
+    path: '/me/organizations',
+    bearer: session,
+    expect: [200],
   });
   const id = body.organizations[0].id as number;
   return { label: user, user, session, organizationId: id, base: `/me/organizations/${id}`, isTeam: false };
@@ -38,7 +42,11 @@ async function createTeam(client: Client, label: string): Promise<Owner> {
   const user = `founder-of-${label}`;
   const session = await newSession(user);
   const { body } = await client.insist({
-    ...{ kind: 'set up', method: 'POST', path: '/me/organizations', bearer: session, expect: [201] },
+    kind: 'set up',
+    method: 'POST',
+    path: '/me/organizations',
+    bearer: session,
+    expect: [201],
     body: { name: label, slug: label },
   });
   const id = body.id as number;
@@ -48,7 +56,11 @@ async function createTeam(client: Client, label: string): Promise<Owner> {
 async function fillPool(client: Client, { label, base, session }: Owner, base_url: string): Promise<void> {
   for (const [priority, api_key] of [`owner-${label}${UNRELIABLE}`, `owner-${label}`].entries()) {
     await client.insist({
-      ...{ kind: 'set up', method: 'POST', path: `${base}/upstreams`, bearer: session, expect: [201] },
+      kind: 'set up',
+      method: 'POST',
+      path: `${base}/upstreams`,
+      bearer: session,
+      expect: [201],
       body: { name: `upstream ${priority}`, base_url, api_key, priority },
     });
   }

@@ -3,14 +3,14 @@ import { freePort } from '../../test/support/free-port.js';
 import { PinnedChild } from '../support/child.js';
 
 const READY_TIMEOUT_MS = 60_000;
-const STARTS = 3;
+const MAX_STARTS = 3;
 
-/** One of the two: it comes back on the same port and data folder, however it ended. */
+/** A replica of the service. It keeps its port and data folder over restarts and crashes. */
 export class Replica {
-  /** Counts its starts. */
+  /** Number of starts. */
   life = 0;
   bornAt = 0;
-  /** Starts that ended before it listened. */
+  /** Number of starts that ended before the replica listened. */
   failedStarts = 0;
   private child?: PinnedChild;
 
@@ -27,11 +27,11 @@ export class Replica {
     return replica;
   }
 
-  /** Comes back when it is ready; as under an orchestrator, a start that fails is tried again. */
+  /** Resolves when the replica is ready. A failed start is retried, as an orchestrator does. */
   async begin(): Promise<void> {
     for (let tries = 1; !this.child; tries++) {
       this.child = await this.spawn().catch((error: unknown) => {
-        if (tries === STARTS) throw error;
+        if (tries === MAX_STARTS) throw error;
         this.failedStarts++;
         return undefined;
       });
@@ -41,23 +41,23 @@ export class Replica {
     await this.ready();
   }
 
-  /** @throws Error when it is not within a minute */
+  /** Resolves when the replica is ready. @throws Error after a minute */
   async ready(): Promise<void> {
     const deadline = performance.now() + READY_TIMEOUT_MS;
     while (!(await this.isReady())) {
-      if (performance.now() > deadline) throw new Error(`replica ${this.name} is not ready`);
+      if (performance.now() > deadline) throw new Error(`replica ${this.name} is not ready after a minute`);
       await pause(200);
     }
   }
 
-  /** As a crash. */
+  /** Simulates a crash. */
   async kill(): Promise<void> {
     const { child } = this;
     this.child = undefined;
     await child?.kill();
   }
 
-  /** Resolves to its exit code; null when it did not end in time and was killed. */
+  /** Sends SIGTERM. Resolves to the exit code, or to null if the replica did not end in time and was killed. */
   async terminate(): Promise<number | null> {
     const { child } = this;
     this.child = undefined;
@@ -65,7 +65,7 @@ export class Replica {
     return child?.exitCode ?? null;
   }
 
-  /** After a full garbage collection; undefined while it is down. */
+  /** Memory after a full garbage collection; undefined while the replica is down. */
   async memory(): Promise<NodeJS.MemoryUsage | undefined> {
     return this.child?.memory().catch(() => undefined);
   }

@@ -1,54 +1,74 @@
-import { describeMachine } from '../support/machine.js';
-import { markdownTable, number } from '../support/table.js';
+import { judge } from '../support/goals.js';
+import type { Result, Section } from '../support/results.js';
+import { formatNumber, markdownTable } from '../support/table.js';
 import type { Ledger } from './ledger.js';
 import type { MemoryOfReplica } from './memory-watch.js';
 import type { Timeline } from './timeline.js';
 
-export interface Run {
-  readonly minutes: number;
-  readonly actors: number;
-  readonly postgresVersion: string;
+interface Run {
   readonly memory: readonly MemoryOfReplica[];
-  /** Of replicas that ended before they listened. */
+  /** Number of starts that ended before the replica listened. */
   readonly failedStarts: number;
 }
 
-/** What happened, as markdown. */
-export function report(run: Run, ledger: Ledger, timeline: Timeline): string {
-  const { minutes, actors, postgresVersion, memory } = run;
-  const date = new Date().toISOString().slice(0, 10);
-  return [
-    `${date}, ${describeMachine()}, PostgreSQL ${postgresVersion}; ${minutes} minutes, ${actors} actors.`,
-    `Disturbances: PostgreSQL stopped ${timeline.count('postgres')} times for 20 s, the object store stalled ` +
-      `${timeline.count('store')} times for 15 s, a replica killed ${timeline.count('kill')} times and told to stop ` +
-      `${timeline.count('terminate')} times; ${run.failedStarts} starts failed and were tried again.`,
-    markdownTable(
-      ['calls', 'answered', 'refused (5xx, excused)', 'broken'],
-      [...ledger.tallies].map(([kind, { answered, refused, broken }]) => [
-        kind,
-        ...[answered, refused, broken].map((count) => number(count)),
-      ]),
-    ),
-    markdownTable(
-      ['what has to hold', 'times checked'],
-      [...ledger.checks].map(([what, times]) => [what, number(times)]),
-    ),
-    memoryTable(memory),
-    `Findings: ${ledger.findings.length === 0 ? 'none.' : ledger.findings.length}`,
-    ...ledger.findings.slice(0, 100).map((finding) => `- ${finding}`),
-  ].join('\n\n');
+const MAX_LISTED_FINDINGS = 100;
+
+/** The result of a run; the only goal is that there are no findings. */
+export function createReport(run: Run, ledger: Ledger, timeline: Timeline): Result {
+  const goal = { figure: 'findings', direction: 'at most', limit: 0, unit: 'findings' } as const;
+  return {
+    goals: [judge(goal, ledger.findings.length)],
+    sections: [
+      { title: 'Disturbances', text: disturbanceTable(timeline, run.failedStarts) },
+      { title: 'Calls', text: callTable(ledger) },
+      { title: 'Checks', text: checkTable(ledger) },
+      { title: 'Memory', text: memoryTable(run.memory) },
+      ...findingSection(ledger),
+    ],
+  };
+}
+
+function disturbanceTable(timeline: Timeline, failedStarts: number): string {
+  const rows = [
+    ['PostgreSQL stopped for 20 s', timeline.count('postgres')],
+    ['object store stalled for 15 s', timeline.count('store')],
+    ['replica killed', timeline.count('kill')],
+    ['replica stopped by SIGTERM', timeline.count('terminate')],
+    ['failed starts of a replica, retried', failedStarts],
+  ] as const;
+  return markdownTable(
+    ['disturbance', 'number'],
+    rows.map(([name, count]) => [name, formatNumber(count)]),
+  );
+}
+
+function callTable({ tallies }: Ledger): string {
+  const rows = [...tallies].map(([kind, { expected, failed, interrupted }]) => [
+    kind,
+    ...[expected, failed, interrupted].map((count) => formatNumber(count)),
+  ]);
+  return markdownTable(['call', 'expected status', 'failed (5xx)', 'connection broken'], rows);
+}
+
+function checkTable({ checks }: Ledger): string {
+  const rows = [...checks].map(([rule, count]) => [rule, formatNumber(count)]);
+  return markdownTable(['rule', 'checks'], rows);
 }
 
 function memoryTable(memory: readonly MemoryOfReplica[]): string {
-  const columns = ['replica', 'longest life', 'samples', 'heap MiB by thirds', 'MiB an hour'];
-  return markdownTable(
-    [...columns, 'most heap MiB in any life', 'RSS MiB at the end'],
-    memory.map(({ replica, minutes, samples, thirds, slope, heapMax, rss }) => [
-      replica,
-      `${number(minutes, 1)} min`,
-      number(samples),
-      thirds.map((third) => number(third, 1)).join(' → '),
-      ...[slope, heapMax, rss].map((value) => number(value, 1)),
-    ]),
-  );
+  const rows = memory.map(({ replica, minutes, samples, thirds, slope, heapMax, rss }) => [
+    replica,
+    `${formatNumber(minutes, 1)} min`,
+    formatNumber(samples),
+    thirds.map((third) => formatNumber(third, 1)).join(' → '),
+    ...[slope, heapMax, rss].map((value) => formatNumber(value, 1)),
+  ]);
+  const columns = ['replica', 'longest life', 'samples', 'heap MiB by thirds', 'MiB per hour'];
+  return markdownTable([...columns, 'maximum heap MiB of all lives', 'RSS MiB at the end'], rows);
+}
+
+function findingSection({ findings }: Ledger): Section[] {
+  if (findings.length === 0) return [];
+  const listed = findings.slice(0, MAX_LISTED_FINDINGS).map((finding) => `- ${finding}`);
+  return [{ title: 'Findings', text: listed.join('\n') }];
 }

@@ -4,20 +4,20 @@ export type DisturbanceKind = 'postgres' | 'store' | 'kill' | 'terminate';
 
 interface Period {
   readonly kind: DisturbanceKind;
-  /** The one that it happens to. */
+  /** The affected replica. */
   readonly replica?: Replica;
   readonly beganAt: number;
   endedAt: number;
 }
 
-/** For requests that began after everything was well, and still meet a connection from before. */
+/** Requests that begin within this time after a disturbance may still use a connection from before. */
 const SETTLING_MS = 5_000;
 
-/** What was disturbed when; times are those of `performance.now()`. */
+/** Periods of the disturbances, in times of `performance.now()`. */
 export class Timeline {
   private readonly periods: Period[] = [];
 
-  /** Comes back when the disturbance is over and its effects are. */
+  /** Runs a disturbance and resolves when it and its effects are over. */
   async disturb(kind: DisturbanceKind, run: () => Promise<void>, replica?: Replica): Promise<void> {
     const period = { kind, replica, beganAt: performance.now(), endedAt: Infinity };
     this.periods.push(period);
@@ -26,8 +26,8 @@ export class Timeline {
     period.endedAt = performance.now();
   }
 
-  /** Whether something of these kinds went on at any time since; with a replica, to that one. */
-  since(time: number, kinds: readonly DisturbanceKind[], replica?: Replica): boolean {
+  /** Whether a disturbance of these kinds was active since a time; with a replica, one that affected it. */
+  wasDisturbed(time: number, kinds: readonly DisturbanceKind[], replica?: Replica): boolean {
     return this.periods.some(
       (period) =>
         kinds.includes(period.kind) &&

@@ -9,10 +9,10 @@ import type { Owner } from './owners.js';
 const READERS = 6;
 const REVOKERS = 4;
 const DEVICES = 4;
-/** Mean times between two steps of an actor. */
+/** Mean time between two steps of an actor. */
 const PAUSE_MS = 600;
 
-/** Everybody who uses the service, each at a pace of their own until the end. */
+/** All actors. Each acts at its own pace until the end. */
 export class Traffic {
   private readonly ending = new AbortController();
 
@@ -21,7 +21,7 @@ export class Traffic {
     readonly writers: readonly DocumentWriter[],
     private readonly actors: readonly (readonly [string, () => Promise<void>])[],
   ) {
-    setMaxListeners(0, this.ending.signal); // every actor listens
+    setMaxListeners(0, this.ending.signal); // every actor adds a listener
   }
 
   static async prepare(keys: KeyUser, owners: readonly Owner[]): Promise<Traffic> {
@@ -32,7 +32,7 @@ export class Traffic {
       const writer = await DocumentWriter.create(client, owner);
       writers.push(writer);
       actors.push(['writer', () => writer.step()]);
-      const key = await keys.mint(owner);
+      const key = await keys.createKey(owner);
       actors.push(['proxy user', () => keys.use(key)], ['stream reader', () => keys.use(key, true)]);
       if (owner.isTeam) actors.push(['member', () => joinAndLeave(keys, owner, `joins-${owner.label}`)]);
     }
@@ -46,7 +46,7 @@ export class Traffic {
     return this.actors.length;
   }
 
-  /** Resolves when all of them are through with what they were at. */
+  /** Resolves when every actor has finished its last step. */
   async run(): Promise<void> {
     await Promise.all(this.actors.map(([name, step]) => this.act(name, step)));
   }
@@ -58,7 +58,7 @@ export class Traffic {
   private async act(name: string, step: () => Promise<void>): Promise<void> {
     const { signal } = this.ending;
     while (!signal.aborted) {
-      await step().catch((error: Error) => this.client.ledger.find(`${name}: ${error.message}`));
+      await step().catch((error: Error) => this.client.ledger.addFinding(`${name}: ${error.message}`));
       await pause(pick([0.25, 0.5, 1, 1.5, 1.75])! * PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -1,22 +1,23 @@
-/** What there must be of records for a request. */
+/** Number of records that a request must have. */
 export interface Expected {
   readonly organizationId: number;
-  /** One, none, or either: the answer was lost, or it is not known who refused. */
+  /** `either`: the response was lost, or the sender of the rejection is unknown. */
   records: 'one' | 'none' | 'either';
 }
 
-/** The requests to the proxy, by their ids. */
+/** Requests to the proxy by id. */
 export class UsageBook {
   readonly requests = new Map<string, Expected>();
 
-  began(id: string, organizationId: number): void {
+  begin(id: string, organizationId: number): void {
     this.requests.set(id, { organizationId, records: 'either' });
   }
 
-  ended(id: string, status: number): void {
+  end(id: string, status: number): void {
     this.requests.get(id)!.records = status === 401 ? 'none' : 'one';
   }
 
+  /** Number of requests that must have a record. */
   get certain(): number {
     return [...this.requests.values()].filter(({ records }) => records === 'one').length;
   }

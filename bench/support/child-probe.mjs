@@ -1,4 +1,4 @@
-// Runs inside a measured process: tells its memory when asked, and ends it when the measuring process is gone.
+// Runs inside a measured process: reports its memory on request, and ends it together with the benchmark.
 process.on('message', () => {
   globalThis.gc();
   process.send(process.memoryUsage());

@@ -8,7 +8,7 @@ import { freePort } from '../../test/support/free-port.js';
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
-/** The unit of times in `/proc`: fixed at 100 a second on Linux (`getconf CLK_TCK`). */
+/** Unit of CPU times in `/proc`: 100 per second on Linux (`getconf CLK_TCK`). */
 const TICKS_PER_SECOND = 100;
 const PROBE = new URL('child-probe.mjs', import.meta.url).pathname;
 
@@ -17,23 +17,23 @@ export interface ChildOptions {
   readonly command: readonly string[];
   readonly core: number;
   readonly env?: NodeJS.ProcessEnv;
-  /** Where it is going to listen. */
+  /** Port that the program will listen on. */
   readonly port: number;
-  /** Says nothing, whatever goes wrong. */
+  /** Discards the standard error of the program. */
   readonly silent?: boolean;
 }
 
 export interface NodeOptions {
-  /** What follows `node`: its options and the program. */
+  /** Arguments of `node`: its options and the program. */
   readonly args: readonly string[];
   readonly core: number;
   readonly env?: NodeJS.ProcessEnv;
-  /** A free one when left out. */
+  /** Defaults to a free port. */
   readonly port?: number;
   readonly silent?: boolean;
 }
 
-/** A server in a process on one core, listening on `port`. */
+/** A server in a process of its own that is pinned to one core and listens on `port`. */
 export class PinnedChild {
   private stopping = false;
 
@@ -42,42 +42,44 @@ export class PinnedChild {
     readonly port: number,
   ) {
     process.once('exit', (code, signal) => {
-      if (!this.stopping) console.error(`the server on port ${port} ended by itself: ${code ?? signal}`);
+      if (!this.stopping) console.error(`the server on port ${port} ended unexpectedly: ${code ?? signal}`);
     });
   }
 
-  /** Comes back when the port is open. @throws Error when it does not open */
+  /** Resolves when the port is open. @throws Error if the program ends first, or after 30 s */
   static async start({ command, core, env, port, silent }: ChildOptions): Promise<PinnedChild> {
     const child = spawn('taskset', ['-c', String(core), ...command], {
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'ignore', silent ? 'ignore' : 'inherit', 'ipc'],
     });
-    const started = new PinnedChild(child, port);
+    const server = new PinnedChild(child, port);
     try {
-      await started.opened();
+      await server.waitUntilOpen();
     } catch (error) {
-      await started.stop();
+      await server.stop();
       throw error;
     }
-    return started;
+    return server;
   }
 
-  /** A Node process that is told its port as `PORT`. It ends when we do, however we end. */
+  /** Starts a Node program with its port in `PORT`. The program ends together with the benchmark, even after a crash. */
   static async startNode({ args, core, env, port, silent }: NodeOptions): Promise<PinnedChild> {
-    const own = port ?? (await freePort());
-    const command = [process.execPath, '--expose-gc', '--import', PROBE, ...args];
+    const listenPort = port ?? (await freePort());
     return PinnedChild.start({
-      ...{ command, core, port: own, silent },
-      env: { HOST: '127.0.0.1', PORT: String(own), ...env },
+      command: [process.execPath, '--expose-gc', '--import', PROBE, ...args],
+      core,
+      port: listenPort,
+      silent,
+      env: { HOST: '127.0.0.1', PORT: String(listenPort), ...env },
     });
   }
 
-  /** Null while it runs, and when a signal has ended it. */
+  /** Null while the program runs, and after a signal ended it. */
   get exitCode(): number | null {
     return this.process.exitCode;
   }
 
-  /** CPU time used so far by all threads, user and system, of the process and its children. */
+  /** CPU time of all threads of the process and its children, user and system. */
   cpuSeconds(): number {
     const { pid } = this.process;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -85,7 +87,7 @@ export class PinnedChild {
     return [String(pid), ...pids].map(cpuTicks).reduce((a, b) => a + b) / TICKS_PER_SECOND;
   }
 
-  /** Memory after a full garbage collection; of a Node process. */
+  /** Memory of a Node program after a full garbage collection. */
   async memory(): Promise<NodeJS.MemoryUsage> {
     this.process.send('memory');
     const [usage] = (await once(this.process, 'message', {
@@ -98,16 +100,16 @@ export class PinnedChild {
     return this.end('SIGTERM');
   }
 
-  /** As a crash. */
+  /** Simulates a crash. */
   kill(): Promise<void> {
     return this.end('SIGKILL');
   }
 
-  private async end(how: NodeJS.Signals): Promise<void> {
+  private async end(signal: NodeJS.Signals): Promise<void> {
     this.stopping = true;
     if (this.hasEnded()) return;
     const ended = once(this.process, 'exit');
-    this.process.kill(how);
+    this.process.kill(signal);
     const timer = setTimeout(() => this.process.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await ended;
     clearTimeout(timer);
@@ -117,11 +119,11 @@ export class PinnedChild {
     return this.process.exitCode !== null || this.process.signalCode !== null;
   }
 
-  private async opened(): Promise<void> {
+  private async waitUntilOpen(): Promise<void> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     while (!(await isOpen(this.port))) {
-      if (this.hasEnded()) throw new Error('a server ended instead of starting');
-      if (performance.now() > deadline) throw new Error('a server did not start in time');
+      if (this.hasEnded()) throw new Error('the server ended before it listened');
+      if (performance.now() > deadline) throw new Error('the server did not listen within 30 s');
       await delay(50);
     }
   }
@@ -129,7 +131,7 @@ export class PinnedChild {
 
 function cpuTicks(pid: string): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from the third field on
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // starts with the third field
   return Number(fields[11]) + Number(fields[12]);
 }
 

@@ -2,44 +2,46 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-export interface Answer {
+export interface TimedResponse {
   readonly status: number;
-  /** From sending the request to the first byte of the body. */
+  /** Time from sending the request to the first byte of the body. */
   readonly firstByteMs: number;
-  /** From sending the request to the last byte. */
+  /** Time from sending the request to the last byte. */
   readonly doneMs: number;
 }
 
 interface Exchange {
   readonly sentAt: number;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (response: TimedResponse) => void;
   readonly reject: (error: Error) => void;
 }
 
 const STALL_TIMEOUT_MS = 30_000;
-const HEAD_END = '\r\n\r\n';
-const LAST_CHUNK = '0\r\n\r\n';
+const HEADERS_END = '\r\n\r\n';
+const CRLF = '\r\n';
+/** The last chunk, after the end of the headers or of another chunk. */
+const BODY_END = `${CRLF}0${CRLF}${CRLF}`;
 
 /**
- * A keep-alive connection for one request at a time. It reads of an answer the status and where it ends (by
- * Content-Length, by the last chunk, or without a body): it has to cost little, for it shares its core.
+ * A keep-alive connection for one request at a time. The parser only finds the status and the end of a response: by
+ * Content-Length, by the last chunk, or without a body. Anything more would take CPU time from the mocks on the same core.
  */
 export class Connection {
   private exchange?: Exchange;
-  /** Of an answer whose head is not complete. */
-  private begun?: Buffer;
+  /** Received part of headers that are not complete. */
+  private partialHeaders?: Buffer;
   private status = 0;
-  /** Undefined while the head is not complete, infinite for a body in chunks. */
+  /** Missing bytes of the body: undefined until the headers are complete, infinite for a chunked body. */
   private bodyLeft?: number;
-  /** What has come of a body in chunks ended in this. */
-  private tail = '';
+  /** Last received bytes of a chunked body. */
+  private tail = CRLF;
   private firstByteAt?: number;
 
   private constructor(private readonly socket: Socket) {
-    socket.setTimeout(STALL_TIMEOUT_MS, () => this.exchange && this.fail(new Error('no answer for 30 s')));
+    socket.setTimeout(STALL_TIMEOUT_MS, () => this.exchange && this.fail(new Error('no response for 30 s')));
     socket.on('data', (bytes) => this.read(bytes));
     socket.on('error', (error) => this.fail(error));
-    socket.on('close', () => this.fail(new Error('the server closed a connection')));
+    socket.on('close', () => this.fail(new Error('the server closed the connection')));
   }
 
   static async open(port: number): Promise<Connection> {
@@ -48,13 +50,13 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** Whether the server has not closed it. */
+  /** Whether the connection can still be used. */
   get isOpen(): boolean {
     return !this.socket.destroyed;
   }
 
-  /** @throws Error when the connection breaks, or nothing comes for 30 s */
-  send(request: Buffer): Promise<Answer> {
+  /** @throws Error if the connection breaks, or if nothing arrives for 30 s */
+  send(request: Buffer): Promise<TimedResponse> {
     return new Promise((resolve, reject) => {
       if (this.socket.destroyed) return reject(new Error('the connection is closed'));
       this.exchange = { sentAt: performance.now(), resolve, reject };
@@ -73,19 +75,20 @@ export class Connection {
   }
 
   private read(bytes: Buffer): void {
-    if (this.bodyLeft === undefined) this.readHead(this.begun ? Buffer.concat([this.begun, bytes]) : bytes);
+    if (this.bodyLeft === undefined) this.readHeaders(bytes);
     else this.readBody(bytes);
     if (this.bodyLeft === 0) this.finish();
   }
 
-  private readHead(bytes: Buffer): void {
-    const end = bytes.indexOf(HEAD_END);
-    this.begun = end < 0 ? bytes : undefined;
+  private readHeaders(received: Buffer): void {
+    const bytes = this.partialHeaders ? Buffer.concat([this.partialHeaders, received]) : received;
+    const end = bytes.indexOf(HEADERS_END);
+    this.partialHeaders = end < 0 ? bytes : undefined;
     if (end < 0) return;
-    const head = bytes.toString('latin1', 0, end);
-    this.status = Number(head.slice(9, 12));
-    this.bodyLeft = bodyLength(head, this.status);
-    this.readBody(bytes.subarray(end + HEAD_END.length));
+    const headers = bytes.toString('latin1', 0, end);
+    this.status = Number(headers.slice(9, 12));
+    this.bodyLeft = bodyLength(headers, this.status);
+    this.readBody(bytes.subarray(end + HEADERS_END.length));
   }
 
   private readBody(bytes: Buffer): void {
@@ -95,22 +98,24 @@ export class Connection {
       this.bodyLeft! -= bytes.length;
       return;
     }
-    this.tail = (this.tail + bytes.toString('latin1', Math.max(0, bytes.length - 7))).slice(-7);
-    if (this.tail === `\r\n${LAST_CHUNK}`) this.bodyLeft = 0;
+    this.tail = (this.tail + bytes.toString('latin1', Math.max(0, bytes.length - BODY_END.length))).slice(
+      -BODY_END.length,
+    );
+    if (this.tail === BODY_END) this.bodyLeft = 0;
   }
 
   private finish(): void {
     const { sentAt, resolve } = this.exchange!;
     const doneMs = performance.now() - sentAt;
-    const answer = { status: this.status, firstByteMs: (this.firstByteAt ?? NaN) - sentAt, doneMs };
+    const response = { status: this.status, firstByteMs: (this.firstByteAt ?? NaN) - sentAt, doneMs };
     this.exchange = this.firstByteAt = this.bodyLeft = undefined;
-    this.tail = '';
-    resolve(answer);
+    this.tail = CRLF;
+    resolve(response);
   }
 }
 
-function bodyLength(head: string, status: number): number {
+function bodyLength(headers: string, status: number): number {
   if (status === 204 || status === 304) return 0;
-  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+  const length = /\r\ncontent-length: (\d+)/i.exec(headers)?.[1];
   return length === undefined ? Infinity : Number(length);
 }

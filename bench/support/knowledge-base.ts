@@ -5,14 +5,14 @@ const PROJECTS = 100;
 const READ_BODY_BYTES = 8_192;
 const CREATED_BODY_BYTES = 2_048;
 
-/** One kind of request, sent again and again. */
+/** A kind of request that is measured. */
 export interface Scenario {
   readonly name: string;
   readonly status: number;
   readonly next: () => Buffer;
 }
 
-/** Fills the database through the service, and knows the requests to be measured. */
+/** Fills the database through the service and returns the requests to measure. */
 export async function prepareKnowledgeBase(service: PinnedChild): Promise<Scenario[]> {
   const session = await newSession();
   const call = async (path: string, body: object) => {
@@ -21,32 +21,40 @@ export async function prepareKnowledgeBase(service: PinnedChild): Promise<Scenar
   };
   const projects: number[] = [];
   for (let i = 1; i <= PROJECTS; i++) {
-    projects.push((await call('projects', { name: `Project ${i}`, description: 'A sentence on it.' })).id);
+    projects.push((await call('projects', { name: `Project ${i}`, description: 'A short description.' })).id);
   }
-  const [readFrom, createIn] = [`projects/${projects[0]}`, `projects/${projects[1]}`];
+  const [readFrom, ...createIn] = projects.map((id) => `projects/${id}`) as [string, ...string[]];
   const content = text(READ_BODY_BYTES);
-  const { id, etag } = await call(`${readFrom}/documents`, { title: 'To be read', slug: 'read', content });
+  const { id, etag } = await call(`${readFrom}/documents`, { title: 'Read document', slug: 'read', content });
   const get = (path: string, headers?: string) => constant(request(session, 'GET', path, headers));
   const document = `${readFrom}/documents/${id}`;
   return [
     { name: 'list of 100 projects', status: 200, next: get('projects') },
     { name: 'one project', status: 200, next: get(readFrom) },
-    { name: "a document's metadata (304)", status: 304, next: get(document, `If-None-Match: ${etag}\r\n`) },
-    { name: 'a document with 8 KiB', status: 200, next: get(document) },
-    { name: 'create a document of 2 KiB', status: 201, next: creations(session, `${createIn}/documents`) },
+    { name: 'metadata of a document (304)', status: 304, next: get(document, `If-None-Match: ${etag}\r\n`) },
+    { name: 'document of 8 KiB', status: 200, next: get(document) },
+    { name: 'create a document of 2 KiB', status: 201, next: creations(session, createIn) },
   ];
 }
 
-/** Each with a slug of its own; made from a template, to be cheap. */
-function creations(session: string, path: string): () => Buffer {
+/**
+ * Creates requests with a unique slug each, from templates, which keeps the load generator cheap. They rotate over the
+ * projects, because a project has at most 10,000 documents.
+ */
+function creations(session: string, projects: readonly string[]): () => Buffer {
   const slug = (n: number) => `document-${String(n).padStart(9, '0')}`;
-  const body = JSON.stringify({ title: 'Made', slug: slug(0), content: text(CREATED_BODY_BYTES) });
-  const template = request(session, 'POST', path, 'Content-Type: application/json\r\n', body);
-  const position = template.indexOf(slug(0));
+  const body = JSON.stringify({
+    title: 'Created document',
+    slug: slug(0),
+    content: text(CREATED_BODY_BYTES),
+  });
+  const templates = projects.map((project) =>
+    request(session, 'POST', `${project}/documents`, 'Content-Type: application/json\r\n', body),
+  );
   let created = 0;
   return () => {
-    const bytes = Buffer.from(template);
-    bytes.write(slug(++created), position);
+    const bytes = Buffer.from(templates[++created % templates.length]!);
+    bytes.write(slug(created), bytes.indexOf(slug(0)));
     return bytes;
   };
 }
@@ -64,5 +72,5 @@ function constant(bytes: Buffer): () => Buffer {
 }
 
 function text(bytes: number): string {
-  return 'Some markdown, *of a kind*, in a line. \n'.repeat(Math.ceil(bytes / 40)).slice(0, bytes);
+  return 'Some Markdown with *emphasis* in a line\n'.repeat(Math.ceil(bytes / 40)).slice(0, bytes);
 }

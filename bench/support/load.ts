@@ -3,35 +3,37 @@ import { Connection } from './connection.js';
 export interface Load {
   readonly port: number;
   readonly connections: number;
-  /** The bytes of the next request on a connection. */
+  /** Returns the bytes of the next request. */
   readonly next: () => Buffer;
-  /** What every answer must be; anything else ends the run. */
+  /** Status of every response; any other one ends the load. */
   readonly status: number;
-  /** When to stop: after this time, or after so many requests. */
+  /** Duration or number of requests. */
   readonly until: { readonly seconds: number } | { readonly requests: number };
 }
 
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Of every request, ascending. */
+  /** Latency of every request, ascending. */
   readonly latenciesMs: Float64Array;
 }
 
 /**
- * Keep-alive connections that each send a request as soon as the last one is answered.
- * @throws Error when an answer is not the expected one, or none comes for 30 s
+ * Sends over keep-alive connections, each of which sends a request as soon as it has the previous response.
+ * @throws Error if a status differs, or if a response stalls for 30 s
  */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const latencies: number[] = [];
   const start = performance.now();
-  const goOn =
-    'seconds' in load.until ? until(start + load.until.seconds * 1_000) : atMost(load.until.requests);
+  const shouldContinue =
+    'seconds' in load.until
+      ? beforeDeadline(start + load.until.seconds * 1_000)
+      : countDown(load.until.requests);
   const connections = await Promise.all(
     Array.from({ length: load.connections }, () => Connection.open(load.port)),
   );
   try {
-    await Promise.all(connections.map((connection) => work(connection, load, latencies, goOn)));
+    await Promise.all(connections.map((connection) => work(connection, load, latencies, shouldContinue)));
   } finally {
     for (const connection of connections) connection.close();
   }
@@ -43,20 +45,20 @@ async function work(
   connection: Connection,
   load: Load,
   latencies: number[],
-  goOn: (now: number) => boolean,
+  shouldContinue: (now: number) => boolean,
 ): Promise<void> {
-  while (goOn(performance.now())) {
+  while (shouldContinue(performance.now())) {
     const { status, doneMs } = await connection.send(load.next());
-    if (status !== load.status) throw new Error(`an answer with status ${status} instead of ${load.status}`);
+    if (status !== load.status) throw new Error(`status ${status} instead of ${load.status}`);
     latencies.push(doneMs);
   }
 }
 
-function until(deadline: number): (now: number) => boolean {
+function beforeDeadline(deadline: number): (now: number) => boolean {
   return (now) => now < deadline;
 }
 
-function atMost(requests: number): () => boolean {
+function countDown(requests: number): () => boolean {
   let begun = 0;
   return () => begun++ < requests;
 }

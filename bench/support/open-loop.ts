@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './connection.js';
-import type { Answer } from './connection.js';
+import type { TimedResponse } from './connection.js';
 
 export interface OpenLoop {
   readonly port: number;
@@ -9,39 +9,98 @@ export interface OpenLoop {
   readonly seconds: number;
 }
 
+/** More requests than this without a response mean that the server does not keep up. */
+const BACKLOG_SECONDS = 5;
+/** Share of the rate that has to be reached, counted until the last response. */
+const HELD_SHARE = 0.9;
+
+/** The server, or the machine, cannot serve the requested rate. */
+export class RateNotHeld extends Error {}
+
 /**
- * Sends at a fixed rate whether or not answers come, over as many keep-alive connections as that takes.
- * @throws Error when an answer is not 200, or none comes for 30 s
+ * Sends at a fixed rate, independent of the responses, over as many keep-alive connections as needed.
+ * @throws RateNotHeld if a response is missing or not 200, or if requests or responses fall behind the rate
  */
-export async function runOpenLoop({ port, request, perSecond, seconds }: OpenLoop): Promise<Answer[]> {
-  const idle: Connection[] = [];
-  const answers: Promise<Answer>[] = [];
-  const send = async (): Promise<Answer> => {
-    const connection = takeOpen(idle) ?? (await Connection.open(port));
-    const answer = await connection.send(request);
-    idle.push(connection);
-    if (answer.status !== 200) throw new Error(`an answer with status ${answer.status}`);
-    return answer;
-  };
-  const start = performance.now();
-  for (let i = 0; i < perSecond * seconds; i++) {
-    const waitMs = start + (i * 1_000) / perSecond - performance.now();
-    if (waitMs > 0) await delay(waitMs);
-    const answer = send();
-    answer.catch(() => undefined); // told by Promise.all below
-    answers.push(answer);
-  }
+export async function runOpenLoop(load: OpenLoop): Promise<TimedResponse[]> {
+  const sender = new Sender(load);
   try {
-    return await Promise.all(answers);
+    return await sender.run();
+  } catch (error) {
+    const rate = `${load.perSecond} requests/s not held`;
+    throw new RateNotHeld(`${rate}: ${(error as Error).message}`, { cause: error });
   } finally {
-    for (const connection of idle) connection.close();
+    sender.close();
   }
 }
 
-/** Those that many requests at once have left may be closed by now. */
-function takeOpen(idle: Connection[]): Connection | undefined {
-  for (;;) {
-    const connection = idle.pop();
-    if (!connection || connection.isOpen) return connection;
+class Sender {
+  private readonly responses: TimedResponse[] = [];
+  private readonly connections = new Set<Connection>();
+  private readonly idle: Connection[] = [];
+  private waiting = 0;
+  private failure?: Error;
+
+  constructor(private readonly load: OpenLoop) {}
+
+  async run(): Promise<TimedResponse[]> {
+    const { perSecond, seconds } = this.load;
+    const total = Math.round(perSecond * seconds);
+    const exchanges: Promise<void>[] = [];
+    const start = performance.now();
+    for (let i = 0; i < total && !this.failure; i++) {
+      const waitMs = start + (i * 1_000) / perSecond - performance.now();
+      await (waitMs > 0 ? delay(waitMs) : nextTurn()); // a late sender must still let responses arrive
+      if (this.waiting > perSecond * BACKLOG_SECONDS)
+        this.fail(new Error(`${this.waiting} requests are waiting`));
+      exchanges.push(this.exchange());
+    }
+    await Promise.all(exchanges);
+    if (this.failure) throw this.failure;
+    const reached = total / ((performance.now() - start) / 1_000);
+    if (reached < perSecond * HELD_SHARE)
+      throw new Error(`only ${reached.toFixed(0)} per second were reached`);
+    return this.responses;
+  }
+
+  close(): void {
+    for (const connection of this.connections) connection.close();
+  }
+
+  private async exchange(): Promise<void> {
+    this.waiting++;
+    try {
+      const connection = this.takeIdle() ?? (await this.connect());
+      const response = await connection.send(this.load.request);
+      this.idle.push(connection);
+      if (response.status !== 200) throw new Error(`status ${response.status}`);
+      this.responses.push(response);
+    } catch (error) {
+      this.fail(error as Error);
+    } finally {
+      this.waiting--;
+    }
+  }
+
+  /** Ends the run at once: the pending exchanges fail with their connections. */
+  private fail(error: Error): void {
+    if (this.failure) return;
+    this.failure = error;
+    this.close();
+  }
+
+  private async connect(): Promise<Connection> {
+    const connection = await Connection.open(this.load.port);
+    this.connections.add(connection);
+    if (this.failure) connection.close();
+    return connection;
+  }
+
+  /** Skips connections that the server has closed since their last response. */
+  private takeIdle(): Connection | undefined {
+    for (;;) {
+      const connection = this.idle.pop();
+      if (!connection || connection.isOpen) return connection;
+      this.connections.delete(connection);
+    }
   }
 }

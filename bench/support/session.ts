@@ -4,7 +4,7 @@ import type { Workspace } from './workspace.js';
 
 const SESSION_SECRET = 'a secret of at least thirty-two bytes for the benchmark';
 
-/** The settings of a measured service. */
+/** Settings of a measured service. */
 export function serviceSettings({ databaseUrl, dataDir }: Workspace): NodeJS.ProcessEnv {
   return {
     DATABASE_URL: databaseUrl,
@@ -21,7 +21,7 @@ export async function newSession(user = 'bench'): Promise<string> {
     .sign(createSecretKey(Buffer.from(SESSION_SECRET)));
 }
 
-/** Makes something below `/me`. @throws Error when the answer is not 201 */
+/** Creates a resource below `/me`. @throws Error if the status is not 201 */
 export async function create(port: number, session: string, path: string, body: object): Promise<Response> {
   const response = await fetch(`http://127.0.0.1:${port}/me/${path}`, {
     method: 'POST',

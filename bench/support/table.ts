@@ -1,4 +1,4 @@
-/** A markdown table whose first columns are text and whose others are numbers. */
+/** A Markdown table. The first columns are text and the others numbers. */
 export function markdownTable(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
@@ -8,7 +8,8 @@ export function markdownTable(
   return [columns, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** With separators of thousands. */
-export function number(value: number, digits = 0): string {
+/** A number with thousands separators; a dash for NaN, which stands for a missing measurement. */
+export function formatNumber(value: number, digits = 0): string {
+  if (Number.isNaN(value)) return '–';
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

@@ -2,22 +2,22 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/database/embedded/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
 
-/** A PostgreSQL of its own and a data folder for one run. */
+/** A temporary PostgreSQL and a data folder for one run. */
 export interface Workspace {
   readonly databaseUrl: string;
   /** Such as `18.1`. */
   readonly postgresVersion: string;
   readonly dataDir: string;
   stopDatabase(): Promise<void>;
-  /** On another port: its URL is returned. */
+  /** Starts PostgreSQL again, on another port, and returns its URL. */
   startDatabase(): Promise<string>;
   /** Stops PostgreSQL and removes everything. */
   dispose(): Promise<void>;
 }
 
-/** PostgreSQL, with its default settings, runs on the cores that this process may use. */
+/** PostgreSQL has its default settings and runs on the cores of this process. */
 export async function createWorkspace(): Promise<Workspace> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-bench-'));
   await chmod(dataDir, 0o755); // PostgreSQL may run as another user
@@ -25,7 +25,7 @@ export async function createWorkspace(): Promise<Workspace> {
     let postgres = await startEmbeddedPostgres({ dataDir });
     return {
       databaseUrl: postgres.url,
-      postgresVersion: await versionOf(postgres.url),
+      postgresVersion: await readVersion(postgres.url),
       dataDir,
       stopDatabase: () => postgres.stop(),
       startDatabase: async () => {
@@ -43,7 +43,7 @@ export async function createWorkspace(): Promise<Workspace> {
   }
 }
 
-async function versionOf(url: string): Promise<string> {
+async function readVersion(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query<{ server_version: string }>('SHOW server_version');

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 
-const REQUESTS_A_SECOND = 1_000;
-/** Latencies from 50 ms to 2 s in most hours, and first bytes within half of the range: as providers have them. */
+const REQUESTS_PER_SECOND = 1_000;
+/** Buckets of typical providers: latencies from 50 ms to 2 s, and times to the first token in half of that range. */
 const LATENCY = { first: 1_100, buckets: 95 };
 const TTFT = { first: 11_080, buckets: 60 };
 
@@ -10,8 +10,8 @@ const COLUMNS = `granularity, start, organization_id, user_id, key_id, upstream_
   ttft_ms, ttft_requests, histogram`;
 
 /**
- * Roll-ups of 2025 as the service would have written them at 1,000 requests a second, in equal parts of every
- * combination: models by 3, upstreams by 2, keys by 2, and statuses for the rest. Returns how many.
+ * Inserts the roll-ups of 2025 that the service would have written at 1,000 requests per second, and returns their number.
+ * The requests are spread evenly over the combinations: 3 models, 2 upstreams, 2 keys, and statuses for the rest.
  */
 export async function fillYear(client: Client, user: string, combinations: number): Promise<number> {
   let rows = 0;
@@ -20,8 +20,8 @@ export async function fillYear(client: Client, user: string, combinations: numbe
     ['day', 86_400],
     ['month', (86_400 * 365) / 12],
   ] as const) {
-    const requests = Math.round((REQUESTS_A_SECOND * seconds) / combinations);
-    const histogram = [LATENCY, TTFT].flatMap((shape) => histogramOf(requests, shape));
+    const requests = Math.round((REQUESTS_PER_SECOND * seconds) / combinations);
+    const histogram = [LATENCY, TTFT].flatMap((shape) => createHistogram(requests, shape));
     const { rowCount } = await client.query(
       `INSERT INTO usage_rollups (${COLUMNS})
        SELECT $1::text, start, 1, $2::text, 1 + c / 6 % 2, 1 + c / 3 % 2, 'upstream ' || (1 + c / 3 % 2), 'openai',
@@ -37,8 +37,8 @@ export async function fillYear(client: Client, user: string, combinations: numbe
   return rows;
 }
 
-/** A bell of packed buckets, see `src/usage/histogram.ts`. */
-function histogramOf(requests: number, { first, buckets }: typeof LATENCY): string[] {
+/** A bell curve in the packed format of the column `histogram`: the bucket above the lower 40 bits, its count in them. */
+function createHistogram(requests: number, { first, buckets }: typeof LATENCY): string[] {
   const weights = Array.from({ length: buckets }, (_, i) =>
     Math.exp(-(((i - buckets / 2) / (buckets / 5)) ** 2)),
   );
