@@ -13,7 +13,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim
-# Threads for files and for the resolution of names, of which one may take ten seconds.
+# Threads for files and for names that only the system resolves, of which one may take ten seconds.
 ENV NODE_ENV=production DATA_DIR=/data UV_THREADPOOL_SIZE=16
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules

@@ -1,6 +1,11 @@
 import js from '@eslint/js';
+import jsdoc from 'eslint-plugin-jsdoc';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
+
+/** Openings of doc comments that hide the subject: a description starts with a noun phrase or a verb. */
+const RELATIVE_OPENINGS =
+  'What|Who|Whose|Whom|Where|Which|Of|From|Behind|Beside|For|But|As|By|In|On|To|With|Without|After|Before|Nor|Not|One|Those|That|It|They';
 
 export default tseslint.config(
   { ignores: ['dist', 'data', 'coverage'] },
@@ -20,6 +25,16 @@ export default tseslint.config(
       '@typescript-eslint/no-extraneous-class': 'off', // Nest's modules
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
       '@typescript-eslint/only-throw-error': 'off', // what was caught is thrown on as it is
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    plugins: { jsdoc },
+    rules: {
+      'jsdoc/match-description': [
+        'error',
+        { contexts: ['any'], mainDescription: `^(?!(?:${RELATIVE_OPENINGS})\\b)[\\s\\S]*$` },
+      ],
     },
   },
   {

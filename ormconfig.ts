@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from './src/database/data-source.js';
+import { dataSourceOptions } from './src/database/connection/data-source.js';
 
 /**
  * The data source of TypeORM's command line, for work on the schema:

@@ -4,7 +4,7 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AuthModule } from './auth/auth.module.js';
 import { SessionGuard } from './auth/session.guard.js';
-import { ErrorFilter } from './common/error.filter.js';
+import { ErrorFilter } from './common/api/error.filter.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Settings } from './config/settings.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -17,7 +17,7 @@ import { JobsModule } from './jobs/jobs.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
-import { OwnerScopeGuard } from './organizations/owner-scope.guard.js';
+import { OwnerScopeGuard } from './organizations/scope/owner-scope.guard.js';
 import { ProjectsModule } from './projects/projects.module.js';
 import { ProxyModule } from './proxy/proxy.module.js';
 import { UnknownRouteModule } from './unknown-route.module.js';
@@ -54,7 +54,7 @@ export class AppModule {
         UsageModule,
         DeviceAuthModule,
         ProxyModule,
-        HealthModule,
+        HealthModule.with(settings),
         ...(settings.developmentSignIn ? [DevSignInModule] : []),
         UnknownRouteModule, // last: it answers everything
       ],

@@ -2,43 +2,48 @@ import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { messagesOf } from './common/messages-of.js';
-import { onStopSignals } from './common/stop-signals.js';
+import { errorMessage } from './common/logging/error-message.js';
+import { onStopSignals } from './common/process/stop-signals.js';
+import { VERSION } from './common/process/version.js';
 import { SettingsError } from './config/environment.js';
 import { parseSettings } from './config/parse-settings.js';
 import type { Settings } from './config/settings.js';
-import { startEmbeddedPostgres } from './database/embedded/embedded-postgres.js';
+import { EmbeddedPostgresEnded, startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { setupApp } from './setup-app.js';
 
-/** How long requests may take to finish once the process was asked to stop. */
+/** Time that requests have to finish after the process was asked to stop. */
 const DRAIN_TIMEOUT_MS = 30_000;
-/** And the rest of the shutdown behind them, of which the database may never answer. */
+/** Time for the rest of the shutdown. An unreachable database would delay it without end. */
 const CLOSE_TIMEOUT_MS = 15_000;
 
-/** As pino has it in its lines. */
+/** Redescription the end of the embedded PostgreSQL when there is none. */
+const NEVER = new Promise<never>(() => undefined);
+
+/** Numeric level of pino. */
 const INFO = 30;
 
 async function main(): Promise<void> {
   const settings = parseSettings(process.env);
-  const stop = stopSignal(); // from here on: a start that is interrupted stops what it has started
+  const stop = stopSignal(); // registered early, so that an interrupted start also stops PostgreSQL
   const embedded =
     settings.databaseUrl === undefined
       ? await startEmbeddedPostgres({ dataDir: settings.dataDir })
       : undefined;
   try {
     const setup = setupApp(settings, settings.databaseUrl ?? embedded!.url);
-    const app = await Promise.race([setup, stop]);
-    if (!app) return void setup.catch(() => undefined); // what becomes of it is of no interest any more
+    const ended = embedded?.ended ?? NEVER;
+    const app = await Promise.race([setup, stop, ended]);
+    if (!app) return void setup.catch(() => undefined); // the process ends, so its result does not matter
     await listen(app, settings);
-    process.stdout.write(announcement(placesOf(app, settings), process.stdout.isTTY));
-    await stop;
+    process.stdout.write(announcement(describeService(app, settings), process.stdout.isTTY));
+    await Promise.race([stop, ended]);
     await drain(app, settings);
   } finally {
     await embedded?.stop();
   }
 }
 
-/** @throws SettingsError where the address cannot be had */
+/** @throws SettingsError if the address cannot be bound */
 async function listen(app: NestExpressApplication, { port, host }: Settings): Promise<void> {
   try {
     await app.listen(port, host);
@@ -50,16 +55,17 @@ async function listen(app: NestExpressApplication, { port, host }: Settings): Pr
 
 function addressProblem({ code, message }: NodeJS.ErrnoException, port: number, host: string): string {
   if (code === 'EADDRINUSE') return `PORT ${port} is in use`;
-  if (code === 'EACCES') return `PORT ${port} needs rights that this process does not have`;
+  if (code === 'EACCES') return `PORT ${port} requires privileges that this process does not have`;
   return `HOST ${host} is not an address of this machine: ${message}`;
 }
 
-type Places = readonly (readonly [name: string, value: string])[];
+type ServiceDescription = readonly (readonly [name: string, value: string])[];
 
-/** What is running where. */
-function placesOf(app: NestExpressApplication, settings: Settings): Places {
+/** Lists addresses, storage and database of the running service. */
+function describeService(app: NestExpressApplication, settings: Settings): ServiceDescription {
   const { address, port } = app.getHttpServer().address() as AddressInfo;
   return [
+    ['version', VERSION],
     ['listening on', `${address}:${port}`],
     ['API', settings.publicUrl],
     ['docs', `${settings.publicUrl}/docs`],
@@ -78,14 +84,19 @@ function placesOf(app: NestExpressApplication, settings: Settings): Places {
   ];
 }
 
-/** For the eyes of whoever has just started it in a terminal; elsewhere a line of the log, whatever its level. */
-function announcement(places: Places, isTerminal: boolean): string {
+/** Formats the description as a table for a terminal, and otherwise as a line of the log, independent of its level. */
+function announcement(description: ServiceDescription, isTerminal: boolean): string {
   const title = 'mintkeep is running';
   if (!isTerminal) {
-    const line = { level: INFO, time: new Date().toISOString(), ...Object.fromEntries(places), msg: title };
+    const line = {
+      level: INFO,
+      time: new Date().toISOString(),
+      ...Object.fromEntries(description),
+      msg: title,
+    };
     return `${JSON.stringify(line)}\n`;
   }
-  const rows = places.map(([name, value]) => `  ${name.padEnd(14)}${value}`).join('\n');
+  const rows = description.map(([name, value]) => `  ${name.padEnd(14)}${value}`).join('\n');
   return `\n${title}\n\n${rows}\n\nCtrl-C stops it.\n\n`;
 }
 
@@ -93,7 +104,7 @@ function stopSignal(): Promise<void> {
   return new Promise((resolve) => onStopSignals(resolve));
 }
 
-/** Stops accepting, lets running requests finish, and cuts off what does not in time. */
+/** Stops accepting requests, waits for open ones, and closes connections that take too long. */
 async function drain(app: NestExpressApplication, { shutdownDelayMs }: Settings): Promise<void> {
   const timeoutMs = shutdownDelayMs + DRAIN_TIMEOUT_MS;
   const cutOff = setTimeout(() => app.getHttpServer().closeAllConnections(), timeoutMs);
@@ -101,7 +112,7 @@ async function drain(app: NestExpressApplication, { shutdownDelayMs }: Settings)
   clearTimeout(cutOff);
 }
 
-process.stdout.on('error', () => undefined); // of a full disk or a reader who has gone: no reason to end
+process.stdout.on('error', () => undefined); // a full disk or a closed pipe must not end the service
 main().then(
   () => process.exit(0),
   (error: unknown) => {
@@ -110,9 +121,9 @@ main().then(
   },
 );
 
-/** One line for each setting, or one for what else is in the way; where it came from only for who debugs. */
+/** Formats a failed start: one line per wrong setting, or one line for another error. Level `debug` adds the stack. */
 function reasonOf(error: unknown): string {
-  if (error instanceof SettingsError) return error.message;
+  if (error instanceof SettingsError || error instanceof EmbeddedPostgresEnded) return error.message;
   const { stack } = error instanceof Error ? error : new Error(String(error));
-  return `mintkeep cannot start: ${process.env.LOG_LEVEL === 'debug' ? stack : messagesOf(error)}`;
+  return `mintkeep cannot start: ${process.env.LOG_LEVEL === 'debug' ? stack : errorMessage(error)}`;
 }

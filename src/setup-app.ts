@@ -1,31 +1,42 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
-import { pollBusilyFor } from './common/busy-poll.js';
-import { HttpServerAdapter } from './common/http-server.js';
-import { JsonLogger } from './common/logger.js';
-import { securityHeaders } from './common/security-headers.js';
+import { HTTP_LIMITS } from './http/server/http-limits.js';
+import type { HttpLimits } from './http/server/http-limits.js';
+import { HttpServerAdapter } from './http/server/http-server.js';
+import type { TrustProxy } from './http/server/http-server.js';
+import { JsonLogger } from './common/logging/logger.js';
+import { securityHeaders } from './http/server/security-headers.js';
 import type { Settings } from './config/settings.js';
-import { metadataOfIssuer } from './device-auth/oauth-metadata-path.js';
-import { StoreOwner } from './documents/store-owner.js';
+import { redirectIssuerMetadata } from './device-auth/oauth/oauth-metadata-path.js';
+import { StoreOwner } from './documents/store/store-owner.js';
 import { Metrics } from './metrics/metrics.js';
 import { observeRequests } from './metrics/request-observer.js';
 import { serveApiPages } from './openapi/openapi.js';
 
-/** The whole service, not listening yet: what `main` and the tests have in common. */
-export async function setupApp(settings: Settings, databaseUrl: string): Promise<NestExpressApplication> {
+/** Maximum number of trusted proxies that a request passes. */
+const MAX_PROXIES = 32;
+
+/**
+ * Creates the service without listening: the part that `main` and the tests share.
+ * @param httpLimits shorter timeouts for tests
+ */
+export async function setupApp(
+  settings: Settings,
+  databaseUrl: string,
+  httpLimits: HttpLimits = HTTP_LIMITS,
+): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.with(settings, databaseUrl),
-    new HttpServerAdapter(settings),
+    new HttpServerAdapter({ ...settings, ...httpLimits }),
     { bodyParser: false, logger: new JsonLogger(settings.logLevel), abortOnError: false },
   );
-  pollBusilyFor(settings.busyPollMs);
   app.disable('x-powered-by');
-  app.set('trust proxy', [...settings.trustProxy]);
+  trustProxies(app, settings.trustProxy);
   app.use(
     observeRequests(app.get(Metrics)),
     securityHeaders(settings.publicUrl),
-    metadataOfIssuer(settings.publicUrl),
+    redirectIssuerMetadata(settings.publicUrl),
   );
   serveApiPages(app, settings);
   await claimStore(app);
@@ -33,7 +44,14 @@ export async function setupApp(settings: Settings, databaseUrl: string): Promise
   return app;
 }
 
-/** Before jobs and requests write to it. @throws SettingsError where it is another system's */
+/** Limits the addresses in `X-Forwarded-For` that Express checks, because a client may send thousands. */
+function trustProxies(app: NestExpressApplication, proxies: readonly string[]): void {
+  app.set('trust proxy', [...proxies]);
+  const trusts = app.getHttpAdapter().getInstance().get('trust proxy fn') as TrustProxy;
+  app.set('trust proxy', (address: string, hop: number) => hop < MAX_PROXIES && trusts(address, hop));
+}
+
+/** Claims the object store, so that jobs and requests may write to it. @throws SettingsError if another system owns it */
 async function claimStore(app: NestExpressApplication): Promise<void> {
   try {
     await app.get(StoreOwner).claim();

@@ -2,43 +2,43 @@ import { All, Controller, Module, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Express, Request } from 'express';
 import { Public } from './auth/public.decorator.js';
-import { MethodNotAllowed, NotFound } from './common/domain-error.js';
+import { MethodNotAllowed, NotFound } from './common/api/domain-error.js';
 
-/** What Express keeps for every route, as far as it is of use here. */
+/** Members of a layer of Express' router that this module uses. */
 interface Layer {
   match(path: string): boolean;
   route?: { path: string; methods: Record<string, boolean> };
 }
 
-/** A wildcard that the paths here end in, and no other. */
+/** Wildcard at the end of the paths of this module, and of no other path. */
 const EVERYTHING = '*everything}';
 
-/** Below `/me` a session is asked for before anything is told, also of routes that do not exist. */
+/** Rejects unknown routes below `/me`. They require a session, too, so that nothing is revealed without one. */
 @ApiExcludeController()
 @Controller()
-export class UnknownSessionRouteController {
+class UnknownSessionRouteController {
   @All(`me{/${EVERYTHING}`)
-  refuse(@Req() request: Request): never {
-    throw refusal(request);
+  reject(@Req() request: Request): never {
+    throw toError(request);
   }
 }
 
 @Public() // there is nothing here to protect
 @ApiExcludeController()
 @Controller()
-export class UnknownRouteController {
+class UnknownRouteController {
   @All(`{${EVERYTHING}`)
-  refuse(@Req() request: Request): never {
-    throw refusal(request);
+  reject(@Req() request: Request): never {
+    throw toError(request);
   }
 }
 
-function refusal(request: Request): MethodNotAllowed | NotFound {
+function toError(request: Request): MethodNotAllowed | NotFound {
   const methods = methodsOf(request.app as Express, request.path);
   return methods.length > 0 ? new MethodNotAllowed(methods) : new NotFound();
 }
 
-/** The methods that the path has; the controllers here do not count. */
+/** Finds the methods of a path. The controllers of this module do not count. */
 function methodsOf(application: Express, path: string): string[] {
   const methods = new Set<string>();
   for (const layer of layersOf(application)) {
@@ -53,6 +53,6 @@ function layersOf(application: Express): Layer[] {
   return (application.router as unknown as { stack: Layer[] }).stack;
 }
 
-/** To be imported last: what no other module answers. */
+/** Handles requests that match no other route. Must be the last import. */
 @Module({ controllers: [UnknownSessionRouteController, UnknownRouteController] })
 export class UnknownRouteModule {}

@@ -1,7 +1,7 @@
 import { HttpStatus } from '@nestjs/common';
-import { DomainError } from '../common/domain-error.js';
+import { DomainError } from '../common/api/domain-error.js';
 
-/** One answer for every credential that is not a valid session, so that none can be told from another. */
+/** The same response for every credential that is no valid session, so that none can be told from another. */
 export class NoValidSession extends DomainError {
   readonly status = HttpStatus.UNAUTHORIZED;
   override readonly headers = { 'WWW-Authenticate': 'Bearer' };
@@ -11,12 +11,12 @@ export class NoValidSession extends DomainError {
   }
 }
 
-/** The session may be good or not: the keys to tell are not to be had. */
+/** The session cannot be verified, because no key set of the identity provider is available. */
 export class IdentityProviderUnavailable extends DomainError {
   override readonly type = 'identity_provider_unavailable';
   readonly status = HttpStatus.SERVICE_UNAVAILABLE;
 
   constructor() {
-    super('the identity provider cannot be reached to verify the session');
+    super('the session cannot be verified: the identity provider is unavailable; retry later');
   }
 }

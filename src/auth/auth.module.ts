@@ -8,7 +8,7 @@ import { SessionsService } from './sessions.service.js';
 import { User } from './user.entity.js';
 import { UsersService } from './users.service.js';
 
-/** Sessions of the identity provider, and the guard that asks every route for one. */
+/** Sessions of the identity provider, and the guard that requires one on every route. */
 @Module({
   imports: [PassportModule, TypeOrmModule.forFeature([User])],
   providers: [SessionVerifier, SessionStrategy, SessionsService, UsersService, SessionGuard],

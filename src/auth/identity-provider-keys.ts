@@ -1,85 +1,92 @@
 import { Logger } from '@nestjs/common';
-import { createLocalJWKSet, errors, flattenedVerify } from 'jose';
-import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
-import { messagesOf } from '../common/messages-of.js';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, flattenedVerify } from 'jose';
+import type {
+  CryptoKey,
+  FetchImplementation,
+  FlattenedJWSInput,
+  JSONWebKeySet,
+  JWSHeaderParameters,
+} from 'jose';
+import { errorMessage } from '../common/logging/error-message.js';
 import { IdentityProviderUnavailable } from './auth.errors.js';
 
 const FETCH_TIMEOUT_MS = 5_000;
-/** At most one fetch in this time, whatever tokens arrive, once there are keys; one after the other before. */
+/** Minimum time between two refetches for unknown keys. */
 const REFETCH_INTERVAL_MS = 30_000;
-/** Keys older than this are fetched anew in the background, so that a withdrawn key stops working. */
-const REFRESH_AFTER_MS = 600_000;
+/** Maximum age of the keys, so that a withdrawn key stops working. */
+const MAX_AGE_MS = 600_000;
 
-type KeySet = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
-
-/**
- * The identity provider's public keys (JWKS, RFC 7517): cached; fetched again for an unknown `kid`, but at
- * most every 30 s; the ones at hand stay in use while the provider is down.
- */
+/** Public keys of the identity provider (JWKS, RFC 7517). Stale keys stay in use while the provider is down. */
 export class IdentityProviderKeys {
   private readonly logger = new Logger(IdentityProviderKeys.name);
-  private keys?: KeySet;
-  private fetchedAt = -Infinity;
+  private readonly keys;
+  /** The last valid key set, as JSON. */
+  private keySet?: string;
   private refetchedAt = -Infinity;
-  private pending?: Promise<void>;
 
-  constructor(
-    private readonly url: URL,
-    private readonly now: () => number = () => performance.now(),
-  ) {}
+  constructor(url: URL) {
+    this.keys = createRemoteJWKSet(url, {
+      timeoutDuration: FETCH_TIMEOUT_MS,
+      cacheMaxAge: MAX_AGE_MS,
+      // jose starts its cooldown with the first fetch: a key added right after it would stay unknown for 30 s.
+      cooldownDuration: Infinity,
+      [customFetch]: (...request) => this.fetch(...request),
+    });
+  }
 
   /**
    * The key that verifies a token with this header.
-   * @throws IdentityProviderUnavailable when there are no keys to look in
-   * @throws errors.JWKSNoMatchingKey when the provider has no such key
+   * @throws IdentityProviderUnavailable if no key set is available
+   * @throws errors.JWKSNoMatchingKey if the provider has no such key
    */
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
-    if (!this.keys) await this.fetchIfDue();
-    else if (this.now() - this.fetchedAt > REFRESH_AFTER_MS) void this.fetchIfDue();
-    if (!this.keys) throw new IdentityProviderUnavailable();
     try {
-      return await this.keyFor(header, token);
+      return await this.findCached(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.fetchIfDue();
-      return this.keyFor(header, token);
+      if (this.keys.reloading || this.isRefetchDue()) await this.keys.reload(); // joins a fetch in flight
+      return this.findCached(header, token);
     }
   }
 
-  private async keyFor(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+  private isRefetchDue(): boolean {
+    return performance.now() - this.refetchedAt >= REFETCH_INTERVAL_MS;
+  }
+
+  private async findCached(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
     try {
-      return await this.keys!(header, token);
+      return await this.keys(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-      return signerOf(token, error);
+      return findSigner(token, error);
     }
   }
 
-  private fetchIfDue(): Promise<void> {
-    if (this.pending) return this.pending;
-    if (this.keys) {
-      if (this.now() - this.refetchedAt < REFETCH_INTERVAL_MS) return Promise.resolve();
-      this.refetchedAt = this.now();
-    }
-    this.pending = this.fetch().finally(() => (this.pending = undefined));
-    return this.pending;
-  }
-
-  /** Keeps the old keys when there are no new ones to be had. */
-  private async fetch(): Promise<void> {
+  /** Fetches the key set. If that fails, the previous one serves for another {@link MAX_AGE_MS}. */
+  private async fetch(...[url, options]: Parameters<FetchImplementation>): Promise<Response> {
+    if (this.keySet !== undefined) this.refetchedAt = performance.now();
     try {
-      const response = await fetch(this.url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+      const response = await fetch(url, { ...options, redirect: 'follow' });
       if (!response.ok) throw new Error(`status ${response.status}`);
-      this.keys = createLocalJWKSet((await response.json()) as JSONWebKeySet);
-      this.fetchedAt = this.now();
+      const text = await response.text();
+      createLocalJWKSet(JSON.parse(text) as JSONWebKeySet); // throws unless it is a key set
+      this.keySet = text;
     } catch (error) {
-      this.logger.warn({ reason: messagesOf(error) }, 'the keys of the identity provider cannot be fetched');
+      this.logger.warn(
+        { reason: errorMessage(error) },
+        'the keys of the identity provider cannot be fetched',
+      );
+      if (this.keySet === undefined) throw new IdentityProviderUnavailable();
     }
+    return new Response(this.keySet);
   }
 }
 
-/** Of the keys that fit a token without a `kid` (RFC 7515, section 4.1.4, does not ask for one), the one that signed it. */
-async function signerOf(token: FlattenedJWSInput, keys: AsyncIterable<CryptoKey>): Promise<CryptoKey> {
+/**
+ * Among several matching keys, the one that signed a token without a `kid`. RFC 7515, section 4.1.4, makes the `kid`
+ * optional.
+ */
+async function findSigner(token: FlattenedJWSInput, keys: AsyncIterable<CryptoKey>): Promise<CryptoKey> {
   for await (const key of keys) {
     const isSigner = await flattenedVerify(token, key).then(
       () => true,

@@ -2,5 +2,5 @@ import { SetMetadata } from '@nestjs/common';
 
 export const IS_PUBLIC = 'mintkeep:public';
 
-/** The route needs no session. Say why beside it: without this, every route needs one. */
+/** Marks a route that needs no session. Every use has a comment with the reason. */
 export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(IS_PUBLIC, true);

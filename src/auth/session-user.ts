@@ -2,20 +2,20 @@ import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 
-/** Who makes the request, as the session says it. The same object for all requests of a cached session. */
+/** The user of a request, according to the session. All requests of a cached session share one object. */
 export interface SessionUser {
   readonly id: string;
   readonly email: string;
-  /** False only where the identity provider says so: then invitations are out of reach. */
+  /** Whether the identity provider verified the address. Without it, the user cannot see or accept invitations. */
   readonly emailVerified: boolean;
 }
 
 /** The {@link SessionUser} of the request. */
 export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  sessionUserOf(context.switchToHttp().getRequest<Request>()),
+  getSessionUser(context.switchToHttp().getRequest<Request>()),
 );
 
-/** Who the session guard found; only for what runs behind it. */
-export function sessionUserOf(request: Request): SessionUser {
+/** The user that the session guard found. Only valid after the guard has run. */
+export function getSessionUser(request: Request): SessionUser {
   return request.user as SessionUser;
 }

@@ -3,14 +3,14 @@ import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
-import { bearerToken } from '../common/bearer-token.js';
+import { bearerToken } from '../common/api/bearer-token.js';
 import { IdentityProviderUnavailable, NoValidSession } from './auth.errors.js';
 import { IS_PUBLIC } from './public.decorator.js';
 import { SESSION_STRATEGY } from './session.strategy.js';
 import { SessionsService } from './sessions.service.js';
 import type { VerifiedSession } from './session-verifier.js';
 
-/** Closed by default: lets a request pass when its route is {@link Public} or it carries a valid session. */
+/** Requires a valid session on every route that is not {@link Public}. */
 @Injectable()
 export class SessionGuard extends AuthGuard(SESSION_STRATEGY) {
   constructor(
@@ -26,13 +26,13 @@ export class SessionGuard extends AuthGuard(SESSION_STRATEGY) {
     const request = context.switchToHttp().getRequest<Request>();
     const token = bearerToken(request.headers.authorization);
     if (token === undefined) throw new NoValidSession();
-    const known = this.sessions.recall(token);
-    if (known) {
-      request.user = known;
+    const user = this.sessions.findCached(token);
+    if (user) {
+      request.user = user;
       return true;
     }
     await super.canActivate(context);
-    request.user = await this.sessions.begin(token, request.user as unknown as VerifiedSession);
+    request.user = await this.sessions.accept(token, request.user as unknown as VerifiedSession);
     return true;
   }
 

@@ -9,8 +9,8 @@ export const SESSION_STRATEGY = 'session';
 type Callback = (error: unknown, payload?: VerifiedSession) => void;
 
 /**
- * passport-jwt with jose as its verifier: jsonwebtoken, which it brings, knows no EdDSA. The token is handed
- * through in place of a key.
+ * passport-jwt with jose as its verifier, because its own dependency jsonwebtoken does not support EdDSA. The
+ * {@link SessionVerifier} is passed in place of the key.
  */
 @Injectable()
 export class SessionStrategy extends PassportStrategy(Strategy, SESSION_STRATEGY) {

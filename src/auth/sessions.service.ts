@@ -6,10 +6,10 @@ import type { SessionUser } from './session-user.js';
 import { UsersService } from './users.service.js';
 
 const CACHED_SESSIONS = 10_000;
-/** How long a verified token is believed without another look at keys and user. */
+/** Time for which a verified token is accepted without another check of its signature and user. */
 const CACHE_TTL_MS = 60_000;
 
-/** Turns tokens into users, and remembers for a minute which token was whose. */
+/** Resolves tokens to users, and caches verified tokens for a minute. */
 @Injectable()
 export class SessionsService {
   private readonly cache = new LRUCache<string, VerifiedSession>({ max: CACHED_SESSIONS, ttl: CACHE_TTL_MS });
@@ -20,7 +20,7 @@ export class SessionsService {
   ) {}
 
   /** The user of a token that was verified within the last minute and has not expired since. */
-  recall(token: string): SessionUser | undefined {
+  findCached(token: string): SessionUser | undefined {
     const session = this.cache.get(token);
     return session && Date.now() / 1_000 < session.expiresAt + CLOCK_LEEWAY_SECONDS
       ? session.user
@@ -28,14 +28,14 @@ export class SessionsService {
   }
 
   /** Records the user of a token that was just verified. */
-  async begin(token: string, session: VerifiedSession): Promise<SessionUser> {
-    await this.users.signIn(session.user);
+  async accept(token: string, session: VerifiedSession): Promise<SessionUser> {
+    await this.users.createOrUpdate(session.user);
     this.cache.set(token, session);
     return session.user;
   }
 
   /** The user of any token. @throws NoValidSession @throws IdentityProviderUnavailable */
   async resolve(token: string): Promise<SessionUser> {
-    return this.recall(token) ?? this.begin(token, await this.verifier.verify(token));
+    return this.findCached(token) ?? this.accept(token, await this.verifier.verify(token));
   }
 }

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { CreatedAt, UpdatedAt } from '../database/columns.js';
+import { CreatedAt, UpdatedAt } from '../database/connection/columns.js';
 
-/** Somebody who has signed in once. The identity provider's word counts, this is what we remember of it. */
+/** A user who has signed in at least once. The identity provider is authoritative; this row is a copy. */
 @Entity('users')
 export class User {
   /** The `sub` of the identity provider. */
@@ -11,7 +11,7 @@ export class User {
   @Column({ type: 'text' })
   email: string;
 
-  /** What addresses are compared by, see {@link emailKey}. */
+  /** Normalized address for comparisons, see {@link emailKey}. */
   @Index()
   @Column({ type: 'text' })
   emailKey: string;

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Any, Not, Repository } from 'typeorm';
-import { emailKey } from '../common/text.js';
-import { Transactions } from '../database/transactions.js';
+import { emailKey } from '../common/text/text.js';
+import { Transactions } from '../database/transactions/transactions.js';
 import type { SessionUser } from './session-user.js';
 import { User } from './user.entity.js';
 
-/** A user is being made. What belongs to every user from the start is made in the same transaction. */
+/** Event within the transaction that creates a user. Listeners create what every user has, such as an organization. */
 export class UserCreated {
   constructor(readonly user: SessionUser) {}
 }
 
-/** The people that the identity provider has vouched for. */
+/** Users that the identity provider has confirmed. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -19,20 +19,20 @@ export class UsersService {
     private readonly transactions: Transactions,
   ) {}
 
-  /** Makes the user on first sight, once however many requests come together; the e-mail follows the session. */
-  async signIn(user: SessionUser): Promise<void> {
-    const known = await this.users.findOneBy({ id: user.id });
-    if (!known) await this.create(user);
-    else if (known.email !== user.email) await this.changeEmail(user);
+  /** Creates the user once, even under concurrent requests, and keeps the e-mail address equal to the session's. */
+  async createOrUpdate(user: SessionUser): Promise<void> {
+    const existing = await this.users.findOneBy({ id: user.id });
+    if (!existing) await this.create(user);
+    else if (existing.email !== user.email) await this.changeEmail(user);
   }
 
-  /** The addresses of the users with these ids. */
-  async emails(ids: readonly string[]): Promise<Map<string, string>> {
+  /** E-mail addresses by user id. */
+  async findEmails(ids: readonly string[]): Promise<Map<string, string>> {
     const users = await this.users.find({ select: { id: true, email: true }, where: { id: Any(ids) } });
     return new Map(users.map(({ id, email }) => [id, email]));
   }
 
-  /** `ON CONFLICT DO NOTHING` waits for whoever is making the same user, so afterwards all of it is there. */
+  /** `ON CONFLICT DO NOTHING` waits for a concurrent transaction that creates the same user, so the user is complete. */
   private create(user: SessionUser): Promise<void> {
     return this.transactions.run(async (transaction) => {
       const { id, email } = user;

@@ -7,7 +7,7 @@ import { Jobs } from '../jobs/jobs.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import type { CommandContext } from './command.js';
 
-/** The feature modules of a command, with jobs that nobody runs: those are for replicas of the service. */
+/** Feature modules of a command. Jobs are not scheduled, because only replicas of the service run them. */
 @Module({})
 class CommandModule {
   static with({ settings, databaseUrl }: CommandContext, features: readonly Feature[]): DynamicModule {
@@ -25,7 +25,7 @@ class CommandModule {
 
 type Feature = new (...args: never[]) => object;
 
-/** Does the work with these modules; they are migrated before, as by a start. Nothing is logged: what fails is thrown. */
+/** Migrates the database, starts the modules, and calls `work`. Errors are thrown and not logged. */
 export async function withModules<T>(
   context: CommandContext,
   features: readonly Feature[],

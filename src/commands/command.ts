@@ -1,27 +1,27 @@
 import type { Settings } from '../config/settings.js';
 
-/** What the operator's commands end with, as diff and grep do. */
+/** Exit codes, with the same meanings as those of diff and grep. */
 export const DONE = 0;
-export const FOUND_SOMETHING = 1;
-export const COULD_NOT = 2;
+export const FOUND_PROBLEMS = 1;
+export const FAILED = 2;
 
-/** What a command works with. */
+/** Settings and options of a command. */
 export interface CommandContext {
   readonly settings: Settings;
-  /** Of the PostgreSQL that the settings name, or of the embedded one. */
+  /** URL of the PostgreSQL that the settings name, or of the embedded one. */
   readonly databaseUrl: string;
-  /** Those of {@link Command.flags} that were given. */
+  /** Given flags, without the hyphens. */
   readonly flags: ReadonlySet<string>;
   /** Writes a line of the result to standard output. */
   readonly print: (line: string) => void;
 }
 
-/** One of the operator's commands. */
+/** Command for operators. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** Names without the hyphens, and what they do. */
+  /** Descriptions of the flags, by name without the hyphens. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** @returns the exit code @throws Error when it could not be done */
+  /** @returns the exit code @throws Error if the command fails */
   run(context: CommandContext): Promise<number>;
 }

@@ -1,11 +1,11 @@
 import { SingleBar } from 'cli-progress';
 
-/** A bar on standard error, while that is a terminal. */
+/** Progress bar on standard error, if that is a terminal. */
 export class Progress {
   private readonly bar: SingleBar;
   private total: number;
 
-  /** @param total a guess is enough: the bar grows with what comes beyond it */
+  /** @param total may be an estimate: the bar grows if there are more */
   constructor(label: string, total: number) {
     this.total = total;
     this.bar = new SingleBar({
@@ -24,7 +24,7 @@ export class Progress {
     this.bar.setTotal(this.total);
   }
 
-  /** Makes room for a line on the same terminal; the bar comes back below it. */
+  /** Clears the line of the bar for other output; the bar reappears below it. */
   clear(): void {
     if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   }

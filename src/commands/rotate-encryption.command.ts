@@ -6,7 +6,8 @@ import type { Command } from './command.js';
 
 export const rotateEncryptionCommand: Command = {
   name: 'encryption:rotate',
-  summary: 'puts all that is encrypted under the first of ENCRYPTION_KEYS; then the others can go',
+  summary:
+    'encrypts all secrets with the first of ENCRYPTION_KEYS; afterwards, the other keys can be removed',
   async run(context) {
     const count = await withModules(context, [UpstreamsModule], (app) =>
       app.get(UpstreamsService).reencrypt(),

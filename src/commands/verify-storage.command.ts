@@ -1,43 +1,44 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { DocumentCheck } from '../documents/document-check.js';
+import { DocumentCheck } from '../documents/check/document-check.js';
 import { DocumentsModule } from '../documents/documents.module.js';
-import { ObjectCheck } from '../documents/object-check.js';
-import type { Finding } from '../documents/storage-finding.js';
-import { StoreOwner } from '../documents/store-owner.js';
+import { ObjectCheck } from '../documents/check/object-check.js';
+import type { Finding, Problem } from '../documents/check/storage-finding.js';
+import { StoreOwner } from '../documents/store/store-owner.js';
 import { assertStoreExists } from '../storage/storage.module.js';
 import { withModules } from './application.js';
-import { COULD_NOT, DONE, FOUND_SOMETHING } from './command.js';
+import { FAILED, DONE, FOUND_PROBLEMS } from './command.js';
 import type { Command } from './command.js';
 import { Progress } from './progress.js';
 
 type Check = Pick<ObjectCheck, 'run'>;
-type Problem = Finding['problem'];
 
 const MEANING: Record<Problem, string> = {
   missing: 'its body is missing; restore it from a backup, or delete the document',
-  altered: 'its body is not what was stored (SHA-256); restore it from a backup, or write it anew',
+  altered: 'its body has changed (SHA-256); restore it from a backup, or write the document again',
   unreadable: 'cannot be read',
-  unfinished: 'an update stored its body and was cut off; the next read or write finishes it',
-  stray: 'a body that no document points to',
-  undeleted: 'a body that no document points to; it could not be deleted, and the service will try again',
-  foreign: 'not the body of a document; left alone',
+  unfinished: 'an update stored its body and was interrupted; the next read or write completes it',
+  orphan: 'a body without a document',
+  undeleted: 'a body without a document; it could not be deleted, and the service will retry',
+  foreign: 'not the body of a document; it is ignored',
 };
 const REPAIRED: Partial<Record<Problem, string>> = {
-  unfinished: 'an update that was cut off is finished',
-  stray: 'a body that no document pointed to is deleted',
+  unfinished: 'an interrupted update was completed',
+  orphan: 'a body without a document was deleted',
 };
 
 export const verifyStorageCommand: Command = {
   name: 'verify-storage',
-  summary: 'compares documents and object storage, also while the service runs; 1 when something is wrong',
+  summary:
+    'compares documents with the object storage, also while the service runs; exits with 1 after findings',
   flags: {
-    repair: 'deletes bodies without documents, finishes updates that were cut off; no more can be repaired',
+    repair:
+      'deletes bodies without documents, and completes interrupted updates; other findings cannot be repaired',
   },
   async run(context) {
     const repair = context.flags.has('repair');
     await assertStoreExists(context.settings);
     return withModules(context, [DocumentsModule], async (app) => {
-      await app.get(StoreOwner).assertNotAnothers();
+      await app.get(StoreOwner).assertNoForeignClaim();
       const verification = new Verification(context.print, repair);
       await verification.run(app);
       verification.summarize();
@@ -46,7 +47,7 @@ export const verifyStorageCommand: Command = {
   },
 };
 
-/** Prints what is found as it is found, and counts: memory does not grow with it. */
+/** Prints each finding at once and counts it, so that memory does not grow with the number of findings. */
 class Verification {
   private documents = 0;
   private objects = 0;
@@ -59,18 +60,18 @@ class Verification {
     private readonly repair: boolean,
   ) {}
 
-  /** As grep does: what could not be read comes before what was found. */
+  /** Exit code; like in grep, errors take precedence over findings. */
   get code(): number {
-    if (this.unreadable > 0) return COULD_NOT;
-    return this.wrong > 0 ? FOUND_SOMETHING : DONE;
+    if (this.unreadable > 0) return FAILED;
+    return this.wrong > 0 ? FOUND_PROBLEMS : DONE;
   }
 
   async run(app: INestApplicationContext): Promise<void> {
     const [documents, objects] = [app.get(DocumentCheck), app.get(ObjectCheck)];
     const count = await documents.count();
-    this.documents = await this.go('documents', count, documents);
+    this.documents = await this.runCheck('documents', count, documents);
     if (this.repair) await assertOneSystem(this.documents - this.wrong - this.unreadable, objects);
-    this.objects = await this.go('objects', count, objects);
+    this.objects = await this.runCheck('objects', count, objects);
   }
 
   summarize(): void {
@@ -79,18 +80,18 @@ class Verification {
     if (this.unreadable > 0) this.print(`${this.unreadable} could not be read`);
   }
 
-  /** @returns how many were looked at */
-  private async go(label: string, total: number, check: Check): Promise<number> {
+  /** @returns number of checked items */
+  private async runCheck(label: string, total: number, check: Check): Promise<number> {
     const progress = new Progress(label, total);
     let checked = 0;
     const observer = {
-      checked: () => {
+      onChecked: () => {
         checked++;
         progress.advance();
       },
-      found: (finding: Finding) => {
+      onFinding: (finding: Finding) => {
         progress.clear();
-        this.tell(finding);
+        this.report(finding);
       },
     };
     try {
@@ -101,25 +102,25 @@ class Verification {
     return checked;
   }
 
-  private tell({ subject, problem, repaired, reason }: Finding): void {
+  private report({ subject, problem, repaired, reason }: Finding): void {
     if (repaired) this.repaired++;
     else if (problem === 'unreadable') this.unreadable++;
-    else if (problem !== 'unfinished') this.wrong++; // nothing is lost, and nobody needs to do anything
+    else if (problem !== 'unfinished') this.wrong++; // nothing is lost, and no action is needed
     const meaning = (repaired ? REPAIRED[problem] : undefined) ?? MEANING[problem];
     this.print(`${subject}: ${meaning}${reason === undefined ? '' : ` (${reason})`}`);
   }
 }
 
 /**
- * What a restored backup has too much of is little. Where it is most, the database may be that of another system,
- * even an empty one: then it is not for a mistyped setting to decide that it is deleted.
- * @param whole how many documents have their bodies
+ * Rejects a repair that would delete most bodies. A restored backup has few orphans. If most bodies are orphans, a
+ * mistyped setting may name the database of another system, or an empty one.
+ * @param intact number of documents with intact bodies
  */
-async function assertOneSystem(whole: number, objects: ObjectCheck): Promise<void> {
-  if (!(await objects.hasMoreStraysThan(whole))) return;
+async function assertOneSystem(intact: number, objects: ObjectCheck): Promise<void> {
+  if (!(await objects.hasMoreOrphansThan(intact))) return;
   throw new Error(
-    `nothing is deleted: ${whole} documents have their bodies, and more bodies than that have no document. ` +
+    `nothing was deleted: ${intact} documents have their bodies, and more bodies than that have no document. ` +
       'Do DATABASE_URL and MINIO_BUCKET or DATA_DIR belong together? ' +
-      'If they do, delete yourself what verify-storage names without --repair',
+      'If they do, delete the bodies by hand that verify-storage lists without --repair',
   );
 }

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { Encryption } from '../common/encryption.js';
+import { Encryption } from '../common/crypto/encryption.js';
 import { Settings } from './settings.js';
 
-/** Makes the settings, and what is encrypted under their keys, available everywhere. */
+/** Provides the settings, and the encryption with their keys, to all modules. */
 @Module({})
 export class ConfigModule {
   static with(settings: Settings): DynamicModule {

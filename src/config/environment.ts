@@ -1,63 +1,78 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { BlockList, isIP } from 'node:net';
-import { dirname } from 'node:path';
+import type {
+  IntegerSetting,
+  TextSetting,
+  ChoiceSetting,
+  ListSetting,
+  UrlSetting,
+} from './declarations/declaration.js';
+import { DECLARATIONS } from './declarations/declarations.js';
+import { isNetwork, isOrigin } from './addresses.js';
 
-/** The start cannot go on; the message has one line for every setting, beginning with its name. */
+/** Prevents the start. The message has one line for each setting, which begins with the setting's name. */
 export class SettingsError extends Error {}
 
-/** Environment variables with types. What is wrong is collected, so that all of it is told at once. */
+type Declarations = typeof DECLARATIONS;
+type SettingName = keyof Declarations;
+type NameOf<Kind> = {
+  [Name in SettingName]: Declarations[Name] extends Kind ? Name : never;
+}[SettingName];
+
+/** A setting with a default always has a value. */
+type ValueOf<Name extends SettingName, T> = Declarations[Name] extends { default: unknown }
+  ? T
+  : T | undefined;
+type ChoiceOf<Name extends SettingName> = Declarations[Name] extends { choices: readonly (infer T)[] }
+  ? T
+  : never;
+
+/** Environment variables, read as their declarations say. Collects all problems, to report them together. */
 export class Environment {
-  private readonly problems: string[] = [];
+  private readonly problems = new Map<SettingName, string>();
 
   constructor(private readonly variables: NodeJS.ProcessEnv) {}
 
-  /** Whether the variable is set to something; an empty one counts as not set. */
-  has(name: string): boolean {
-    return this.text(name) !== undefined;
+  /** Whether the variable has a value; an empty one counts as unset. */
+  has(name: SettingName): boolean {
+    return this.valueOf(name) !== undefined;
   }
 
-  text(name: string): string | undefined {
-    const value = this.variables[name]?.trim();
-    return value === '' ? undefined : value;
+  text<Name extends NameOf<TextSetting>>(name: Name): ValueOf<Name, string> {
+    const { pattern, problem, default: fallback }: TextSetting = DECLARATIONS[name];
+    const value = this.valueOf(name);
+    if (value !== undefined && pattern?.test(value) === false)
+      this.wrong(name, problem ?? `must match ${pattern}`);
+    return (value ?? fallback) as ValueOf<Name, string>;
   }
 
   /** @param when completes "is required ..." */
-  required(name: string, when: string): string | undefined {
+  required(name: NameOf<TextSetting>, when: string): string | undefined {
     const text = this.text(name);
     if (text === undefined) this.wrong(name, `is required ${when}`);
     return text;
   }
 
-  list(name: string): string[] {
-    const parts = this.text(name)?.split(',') ?? [];
-    return parts.map((part) => part.trim()).filter((part) => part !== '');
+  integer<Name extends NameOf<IntegerSetting>>(name: Name): ValueOf<Name, number> {
+    const { min, max, default: fallback }: IntegerSetting = DECLARATIONS[name];
+    const text = this.valueOf(name);
+    if (text !== undefined) {
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+      if (value >= min && value <= max) return value;
+      this.wrong(name, `must be an integer from ${min} to ${max}`);
+    }
+    return (typeof fallback === 'function' ? fallback() : fallback) as ValueOf<Name, number>;
   }
 
-  integer(name: string, fallback: number, min: number, max: number): number {
-    const text = this.text(name);
-    if (text === undefined) return fallback;
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-    if (value >= min && value <= max) return value;
-    this.wrong(name, `must be an integer from ${min} to ${max}`);
-    return fallback;
+  choice<Name extends NameOf<ChoiceSetting>>(name: Name): ValueOf<Name, ChoiceOf<Name>> {
+    const { choices, default: fallback }: ChoiceSetting = DECLARATIONS[name];
+    const text = this.valueOf(name);
+    const isKnown = text === undefined || choices.includes(text);
+    if (!isKnown) this.wrong(name, `must be one of ${choices.join(', ')}`);
+    return ((isKnown ? text : undefined) ?? fallback) as ValueOf<Name, ChoiceOf<Name>>;
   }
 
-  oneOf<T extends string>(name: string, values: readonly T[], fallback: T): T {
-    const text = this.text(name);
-    if (text === undefined) return fallback;
-    const found = values.find((value) => value === text);
-    if (found === undefined) this.wrong(name, `must be one of ${values.join(', ')}`);
-    return found ?? fallback;
-  }
-
-  matching(name: string, pattern: RegExp, problem: string): string | undefined {
-    const text = this.text(name);
-    if (text !== undefined && !pattern.test(text)) this.wrong(name, problem);
-    return text;
-  }
-
-  url(name: string, protocols: readonly string[]): URL | undefined {
-    const text = this.text(name);
+  url(name: NameOf<UrlSetting>): URL | undefined {
+    const { protocols }: UrlSetting = DECLARATIONS[name];
+    const text = this.valueOf(name);
     if (text === undefined) return undefined;
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url && protocols.includes(url.protocol)) return url;
@@ -65,84 +80,57 @@ export class Environment {
     return undefined;
   }
 
-  /** An http(s) URL, which is shown to others: what it held of a user or password would be, too. */
-  webUrl(name: string): URL | undefined {
-    const url = this.url(name, ['http:', 'https:']);
-    if (url && url.username + url.password !== '') this.wrong(name, 'must not hold a user or password');
+  /** URL that is shown to others: a user or password in it would be shown as well. */
+  webUrl(name: NameOf<UrlSetting>): URL | undefined {
+    const url = this.url(name);
+    if (url && url.username + url.password !== '') this.wrong(name, 'must not contain a user or password');
     return url;
   }
 
-  /** One of those to which paths are appended: no query or fragment, returned without a trailing slash. */
-  baseUrl(name: string): string | undefined {
+  /** URL to which paths are appended: without query, fragment and trailing slash. */
+  baseUrl(name: NameOf<UrlSetting>): string | undefined {
     const url = this.webUrl(name);
     if (!url) return undefined;
     if (url.search !== '' || url.hash !== '') this.wrong(name, 'must not have a query or fragment');
     return url.href.replace(/\/+$/, '');
   }
 
-  origins(name: string): string[] {
+  list(name: NameOf<ListSetting>): string[] {
+    const parts = this.valueOf(name)?.split(',') ?? [];
+    return parts.map((part) => part.trim()).filter((part) => part !== '');
+  }
+
+  origins(name: NameOf<ListSetting>): string[] {
     return this.listOf(name, isOrigin, 'not an origin such as https://app.example.com');
   }
 
   /** IP addresses and CIDR networks. */
-  networks(name: string): string[] {
+  networks(name: NameOf<ListSetting>): string[] {
     return this.listOf(name, isNetwork, 'neither an address nor a network in CIDR form');
   }
 
-  /** Makes a folder where there is none. Called when nothing else is wrong: what is refused leaves nothing behind. */
-  makeFolder(name: string, path: string): void {
-    try {
-      makeFolder(path);
-      readdirSync(path);
-      accessSync(path, constants.W_OK);
-    } catch (error) {
-      this.wrong(name, `cannot be used: ${(error as Error).message}`);
-    }
-    this.throwIfWrong();
+  /** The value as set, before any check. */
+  valueOf(name: SettingName): string | undefined {
+    const value = this.variables[name]?.trim();
+    return value === '' ? undefined : value;
   }
 
-  wrong(name: string, problem: string): void {
-    this.problems.push(`${name} ${problem}`);
+  /** Records a problem. A setting has one line, whatever else is wrong with it. */
+  wrong(name: SettingName, problem: string): void {
+    if (!this.problems.has(name)) this.problems.set(name, problem);
   }
 
   throwIfWrong(): void {
-    if (this.problems.length > 0) throw new SettingsError(this.problems.join('\n'));
+    if (this.problems.size === 0) return;
+    const lines = [...this.problems].map(([name, problem]) => `${name} ${problem}`);
+    throw new SettingsError(lines.join('\n'));
   }
 
   /** @param problem completes "has ..., which is ..." */
-  private listOf(name: string, isRight: (part: string) => boolean, problem: string): string[] {
+  private listOf(name: NameOf<ListSetting>, isRight: (part: string) => boolean, problem: string): string[] {
     const list = this.list(name);
     const wrong = list.filter((part) => !isRight(part));
     if (wrong.length > 0) this.wrong(name, `has ${wrong.join(', ')}, which is ${problem}`);
     return list;
-  }
-}
-
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && new URL(text).origin === text;
-}
-
-/** Level by level: for a recursive one Node 20 never comes back from below `/proc`. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // of two replicas, one is first
-  }
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  if (prefix === undefined) return true;
-  if (!/^[1-9]\d{0,2}$/.test(prefix)) return false; // a network of everything would make anybody a proxy
-  try {
-    new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,12 +1,9 @@
 import type { Environment } from './environment.js';
 import type { MinioSettings } from './settings.js';
 
-const WITHOUT_ENDPOINT = ['MINIO_ACCESS_KEY', 'MINIO_SECRET_KEY', 'MINIO_BUCKET', 'MINIO_REGION'];
+const WITHOUT_ENDPOINT = ['MINIO_ACCESS_KEY', 'MINIO_SECRET_KEY', 'MINIO_BUCKET', 'MINIO_REGION'] as const;
 
-/** As S3 has them: no two dots in a row, and no IPv4 address. */
-const BUCKET_NAME = /^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-
-/** Undefined when no object storage is set, and while something about it is wrong. */
+/** Undefined if no object storage is set, or if a part of it is wrong. */
 export function parseMinio(env: Environment): MinioSettings | undefined {
   if (!env.has('MINIO_ENDPOINT')) {
     for (const name of WITHOUT_ENDPOINT)
@@ -16,13 +13,13 @@ export function parseMinio(env: Environment): MinioSettings | undefined {
   const endpoint = parseEndpoint(env);
   const accessKey = env.required('MINIO_ACCESS_KEY', 'with MINIO_ENDPOINT');
   const secretKey = env.required('MINIO_SECRET_KEY', 'with MINIO_ENDPOINT');
-  const bucket = env.matching('MINIO_BUCKET', BUCKET_NAME, 'must be a bucket name');
+  const [bucket, region] = [env.text('MINIO_BUCKET'), env.text('MINIO_REGION')];
   if (!endpoint || accessKey === undefined || secretKey === undefined) return undefined;
-  return { endpoint, accessKey, secretKey, bucket: bucket ?? 'mintkeep', region: env.text('MINIO_REGION') };
+  return { endpoint, accessKey, secretKey, bucket, region };
 }
 
 function parseEndpoint(env: Environment): URL | undefined {
-  const endpoint = env.url('MINIO_ENDPOINT', ['http:', 'https:']);
+  const endpoint = env.url('MINIO_ENDPOINT');
   if (endpoint && endpoint.href !== `${endpoint.origin}/`) {
     env.wrong('MINIO_ENDPOINT', 'must be a URL of scheme, host and port only');
   }

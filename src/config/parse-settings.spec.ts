@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DECLARATIONS } from './declarations/declarations.js';
 import { parseSettings } from './parse-settings.js';
 
 let dataDir: string;
@@ -37,32 +38,36 @@ it('needs nothing on a developer’s machine', () => {
     smtp: undefined,
     production: false,
     developmentSignIn: true,
-    session: { cookieName: 'mintkeep_session' },
+    session: { cookieName: 'mintkeep_session', requireEmailVerified: false },
     adminToken: undefined,
     trustProxy: [],
     corsOrigins: [],
     logLevel: 'info',
     shutdownDelayMs: 0,
-    busyPollMs: 0,
     upstreamPrivateNetworks: 'allow',
     deviceCodesPerMinute: 60,
     keyGraceSeconds: 60,
     usageRetentionMonths: undefined,
-    headersTimeoutMs: 15_000,
-    bodyTimeoutMs: 300_000,
-    keepAliveTimeoutMs: 75_000,
-    clientIdleTimeoutMs: 300_000,
+    httpFastPath: true,
     headerLimitBytes: 16_384,
-    headerCountLimit: 100,
     proxyBodyLimitBytes: 33_554_432,
     proxyBodyMemoryBytes: expect.any(Number) as number,
     proxyStreamsPerKey: 200,
     proxyRequestsPerMinute: 0,
+    proxyRequestsInFlight: 500,
     upstreamConnectTimeoutMs: 5_000,
     upstreamFirstByteTimeoutMs: 120_000,
     upstreamResponseTimeoutMs: 600_000,
     upstreamIdleTimeoutMs: 120_000,
   });
+});
+
+it.each([
+  ['true', true],
+  ['false', false],
+  ['', false],
+])('takes %j for SESSION_REQUIRE_EMAIL_VERIFIED', (text, requireEmailVerified) => {
+  expect(parse({ SESSION_REQUIRE_EMAIL_VERIFIED: text }).session).toMatchObject({ requireEmailVerified });
 });
 
 it('takes what is set', () => {
@@ -94,7 +99,7 @@ it('takes what is set', () => {
     dashboardUrl: 'https://app.example.com/mint',
     signInUrl: 'https://id.example.com/login?client=mintkeep',
     databasePoolSize: 5,
-    minio: { accessKey: 'access', secretKey: 'secret', bucket: 'mintkeep' },
+    minio: { accessKey: 'access', secretKey: 'secret', bucket: 'mintkeep', region: 'us-east-1' },
     developmentSignIn: false,
     smtp: { from: 'mintkeep <no-reply@example.com>' },
     trustProxy: ['10.0.0.0/8', '::1'],
@@ -119,6 +124,7 @@ it.each([
   ['MINIO_ACCESS_KEY', ['without an endpoint']],
   ['SESSION_JWKS_URL', ['x', 'file:///etc/passwd', 'https://user:password@id/jwks', 'https://user@id/jwks']],
   ['SESSION_COOKIE_NAME', ['a b', 'a;b', 'a=b']],
+  ['SESSION_REQUIRE_EMAIL_VERIFIED', ['yes', '1', 'TRUE']],
   ['ENCRYPTION_KEYS', ['x', Buffer.alloc(16).toString('base64'), `${KEY},x`, KEY.slice(0, -1)]],
   ['MAIL_FROM', ['without@smtp.example']],
   ['SMTP_URL', ['http://mail', 'smtp://']],
@@ -126,20 +132,15 @@ it.each([
   ['CORS_ORIGINS', ['*', 'https://app.example.com/', 'app.example.com']],
   ['LOG_LEVEL', ['loud']],
   ['UPSTREAM_PRIVATE_NETWORKS', ['yes']],
-  ['BUSY_POLL_MS', ['-1', '10001', 'x']],
   ['DEVICE_CODES_PER_MINUTE', ['0', 'x']],
   ['KEY_GRACE_SECONDS', ['-1']],
   ['USAGE_RETENTION_MONTHS', ['0', '-1', 'x']],
-  ['HEADERS_TIMEOUT_MS', ['0', '15s']],
-  ['BODY_TIMEOUT_MS', ['0']],
-  ['KEEP_ALIVE_TIMEOUT_MS', ['-1', '3600001']],
-  ['CLIENT_IDLE_TIMEOUT_MS', ['0']],
   ['HEADER_LIMIT', ['1023', '16k']],
-  ['HEADER_COUNT_LIMIT', ['9', 'x']],
   ['PROXY_BODY_LIMIT', ['0', '1MB']],
   ['PROXY_BODY_MEMORY', ['0', '1GB']],
   ['PROXY_STREAMS_PER_KEY', ['-1', 'x']],
   ['PROXY_REQUESTS_PER_MINUTE', ['-1', '1.5']],
+  ['PROXY_REQUESTS_IN_FLIGHT', ['-1', '1000001', 'x']],
   ['UPSTREAM_CONNECT_TIMEOUT_MS', ['0']],
   ['UPSTREAM_FIRST_BYTE_TIMEOUT_MS', ['x']],
   ['UPSTREAM_RESPONSE_TIMEOUT_MS', ['1s']],
@@ -147,6 +148,44 @@ it.each([
 ])('names %s when it is wrong', (name, values) => {
   for (const value of values)
     expect([value, problems({ [name]: value })]).toEqual([value, expect.arrayContaining([name])]);
+});
+
+/** Integers with their bounds, as the API contract has them. */
+const BOUNDS: Partial<Record<keyof typeof DECLARATIONS, [min: number, max: number]>> = {
+  PORT: [0, 65_535],
+  DATABASE_POOL_SIZE: [5, 500],
+  SHUTDOWN_DELAY_MS: [0, 300_000],
+  USAGE_RETENTION_MONTHS: [1, 1_200],
+  DEVICE_CODES_PER_MINUTE: [1, 1_000_000],
+  KEY_GRACE_SECONDS: [0, 86_400],
+  HEADER_LIMIT: [1_024, 1_048_576],
+  PROXY_BODY_LIMIT: [1, 1_073_741_824],
+  PROXY_BODY_MEMORY: [1, Number.MAX_SAFE_INTEGER],
+  PROXY_STREAMS_PER_KEY: [0, 1_000_000],
+  PROXY_REQUESTS_PER_MINUTE: [0, 1_000_000_000],
+  PROXY_REQUESTS_IN_FLIGHT: [0, 1_000_000],
+  UPSTREAM_CONNECT_TIMEOUT_MS: [1, 3_600_000],
+  UPSTREAM_FIRST_BYTE_TIMEOUT_MS: [1, 3_600_000],
+  UPSTREAM_RESPONSE_TIMEOUT_MS: [1, 3_600_000],
+  UPSTREAM_IDLE_TIMEOUT_MS: [1, 3_600_000],
+};
+
+it.each(Object.entries(BOUNDS))('accepts %s within its bounds only', (name, [min, max]) => {
+  for (const value of [min, max]) expect([value, problems({ [name]: String(value) })]).toEqual([value, []]);
+  for (const value of [BigInt(min) - 1n, BigInt(max) + 1n]) {
+    expect([value, problems({ [name]: String(value) })]).toEqual([value, [name]]);
+  }
+});
+
+it('has the bounds of every integer under test', () => {
+  const integers = Object.entries(DECLARATIONS).filter(([, { kind }]) => kind === 'integer');
+  expect(Object.keys(BOUNDS).sort()).toEqual(integers.map(([name]) => name).sort());
+});
+
+it('has one line for a setting that is wrong in two ways', () => {
+  expect(() => parse({ PUBLIC_URL: 'https://user@x/?q' })).toThrow(
+    /^PUBLIC_URL must not contain a user or password$/,
+  );
 });
 
 it.each([

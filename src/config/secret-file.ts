@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readUnlessAbsent } from '../common/files.js';
+import { readUnlessAbsent } from '../common/process/files.js';
 
 const SECRET_BYTES = 32;
 
 /**
- * The 32 random bytes kept under `$DATA_DIR/secrets/<name>` (base64, mode 0600), made on first use. Of two
- * processes that make one at the same time, both get the same.
+ * Returns the 32 random bytes under `$DATA_DIR/secrets/<name>` (base64, mode 0600). The first call generates them. If two
+ * processes call at the same time, both get the same bytes.
  */
 export function loadOrCreateSecret(dataDir: string, name: string): Buffer {
   const folder = join(dataDir, 'secrets');
@@ -19,7 +19,7 @@ export function loadOrCreateSecret(dataDir: string, name: string): Buffer {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, randomBytes(SECRET_BYTES).toString('base64'), { mode: 0o600, flush: true });
   try {
-    linkSync(draft, path); // fails when another process was first: then that secret counts
+    linkSync(draft, path); // fails if another process was first; the secret of that process applies
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {

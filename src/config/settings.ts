@@ -1,48 +1,50 @@
-import type { LogLevel } from '../common/logger.js';
+import type { LogLevel } from '../common/logging/logger.js';
 
-/** RFC 7518, section 3.2: whoever sees one session may otherwise find the secret by trying. */
+/** Minimum of RFC 7518, section 3.2. With one session, a shorter secret can be found by trying. */
 export const HS256_SECRET_MIN_BYTES = 32;
 
-/** How sessions are verified; at least one of `jwksUrl` and `hs256Secret` is there. */
+/** Verification of sessions. At least one of `jwksUrl` and `hs256Secret` is present. */
 export interface SessionSettings {
   readonly jwksUrl?: URL;
   readonly hs256Secret?: Buffer;
   readonly issuer?: string;
   readonly audience?: string;
   readonly cookieName: string;
+  /** Whether an address counts as verified only if the session says so. */
+  readonly requireEmailVerified: boolean;
 }
 
-/** An S3 service. */
+/** S3 service. */
 export interface MinioSettings {
   readonly endpoint: URL;
   readonly accessKey: string;
   readonly secretKey: string;
   readonly bucket: string;
-  readonly region?: string;
+  readonly region: string;
 }
 
-/** Where mails are handed in. */
+/** Mail server. */
 export interface SmtpSettings {
-  /** `smtp:` (with STARTTLS where offered) or `smtps:`, with user and password where needed. */
+  /** `smtp:` (with STARTTLS if offered) or `smtps:`, with user and password if needed. */
   readonly url: string;
-  /** The sender's address, with or without a name. */
+  /** Sender's address, with or without a name. */
   readonly from: string;
 }
 
-/** Everything that can be set from outside, parsed, checked and frozen. Injected under this class. */
+/** All settings: parsed, checked and frozen. Injected under this class. */
 export abstract class Settings {
   abstract readonly port: number;
   abstract readonly host: string;
-  /** Where browsers and tools reach the service; no trailing slash. */
+  /** Base URL at which browsers and tools reach the service; no trailing slash. */
   abstract readonly publicUrl: string;
   abstract readonly dashboardUrl: string;
-  /** Where a browser without a session is sent; undefined when nothing is set and the development sign-in is off. */
+  /** Page for a browser without a session. Undefined if unset and the development sign-in is off. */
   abstract readonly signInUrl?: string;
-  /** Absolute path of the folder for everything that is kept on this machine. */
+  /** Absolute path of the folder for all data on this machine. */
   abstract readonly dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
   abstract readonly databaseUrl?: string;
-  /** Connections of a replica for all but proxied requests and what replicas tell each other. */
+  /** Connections of a replica. Proxied requests and messages between replicas have their own. */
   abstract readonly databasePoolSize: number;
   /** Undefined: files below {@link dataDir}. */
   abstract readonly minio?: MinioSettings;
@@ -55,37 +57,30 @@ export abstract class Settings {
   /** Undefined: invitations are not sent by mail. */
   abstract readonly smtp?: SmtpSettings;
   abstract readonly adminToken?: string;
-  /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` is used. */
   abstract readonly trustProxy: readonly string[];
   abstract readonly corsOrigins: readonly string[];
   abstract readonly logLevel: LogLevel;
-  /** For how long a stopping replica says that it is not ready, and goes on accepting requests. */
+  /** Time for which a stopping replica reports that it is not ready and still accepts requests. */
   abstract readonly shutdownDelayMs: number;
-  /** For how long a replica at the proxy does not sleep after something came; 0: it sleeps at once. */
-  abstract readonly busyPollMs: number;
   abstract readonly upstreamPrivateNetworks: 'allow' | 'deny';
   abstract readonly deviceCodesPerMinute: number;
   abstract readonly keyGraceSeconds: number;
-  /** Whole months (UTC) that records of usage are kept beside the current one; undefined: for ever. */
+  /** Whole months (UTC), beside the current one, for which usage records are kept. Undefined: forever. */
   abstract readonly usageRetentionMonths?: number;
-  /** From the beginning of a request, or of its connection, until its headers are here. */
-  abstract readonly headersTimeoutMs: number;
-  /** From the beginning of a request until all of it is here; how long its answer takes is another matter. */
-  abstract readonly bodyTimeoutMs: number;
-  /** How long a connection is kept for the next request. */
-  abstract readonly keepAliveTimeoutMs: number;
-  /** How long a client may take nothing of an answer that waits for it. */
-  abstract readonly clientIdleTimeoutMs: number;
-  /** All headers of a request together, with its first line. */
+  /** Whether simple requests below `/v1` are read on the fast path; otherwise Node's parser reads all of them. */
+  abstract readonly httpFastPath: boolean;
+  /** Request line and headers together. */
   abstract readonly headerLimitBytes: number;
-  abstract readonly headerCountLimit: number;
   abstract readonly proxyBodyLimitBytes: number;
-  /** Of all bodies to `/v1` above 1 MiB that a replica keeps at a time. */
+  /** Total size of all bodies to `/v1` above 1 MiB that a replica holds at a time. */
   abstract readonly proxyBodyMemoryBytes: number;
-  /** Streams that are open at the same time, at one replica; 0: as many as come. */
+  /** Open streams of a key on one replica; 0: unlimited. */
   abstract readonly proxyStreamsPerKey: number;
-  /** At one replica; 0: as many as come. */
+  /** Size of a key's token bucket on one replica, and its refill per minute; 0: unlimited. */
   abstract readonly proxyRequestsPerMinute: number;
+  /** Concurrent requests of an organization at one replica; 0: unlimited. */
+  abstract readonly proxyRequestsInFlight: number;
   abstract readonly upstreamConnectTimeoutMs: number;
   abstract readonly upstreamFirstByteTimeoutMs: number;
   abstract readonly upstreamResponseTimeoutMs: number;

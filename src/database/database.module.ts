@@ -1,26 +1,35 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { SettingsError } from '../config/environment.js';
-import { dataSourceOptions, STATEMENT_TIMEOUT_MS } from './data-source.js';
-import { assertUsable } from './database-check.js';
-import { Invalidations } from './invalidations.js';
+import { dataSourceOptions, poolOf, STATEMENT_TIMEOUT_MS } from './connection/data-source.js';
+import { assertUsable } from './connection/database-check.js';
+import { Invalidations } from './invalidation/invalidations.js';
 import { migrate } from './migrate.js';
 import { Metrics } from '../metrics/metrics.js';
-import { observedClient } from './pool-client.js';
-import { PreparedQueries } from './prepared.js';
-import { PoolMetrics } from './pool-metrics.js';
-import { Transactions } from './transactions.js';
-import { UrgentQueries } from './urgent-queries.js';
+import { createObservedClient } from './connection/pool-client.js';
+import { PreparedQueries } from './connection/prepared-queries.js';
+import { Transactions } from './transactions/transactions.js';
+import { UrgentQueries } from './connection/urgent-queries.js';
 
-/** PostgreSQL has ended the statement by then, or is not there to do it. */
-const SILENCE_LIMIT_MS = STATEMENT_TIMEOUT_MS + 5_000;
+/** Response timeout of a statement. PostgreSQL cancels statements earlier, unless it is unreachable. */
+const RESPONSE_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 
-/** The connection to PostgreSQL, migrated before anything else uses it. */
+/** Connection pool of PostgreSQL. The database is migrated before anything else uses it. */
 @Module({})
 export class DatabaseModule {
+  constructor(@InjectDataSource() dataSource: DataSource, metrics: Metrics) {
+    const pool = poolOf(dataSource);
+    metrics.gauge('mintkeep_database_busy_connections', 'Connections of the pool in use', () => {
+      return pool.totalCount - pool.idleCount;
+    });
+    metrics.gauge('mintkeep_database_waiting_requests', 'Requests that wait for a connection', () => {
+      return pool.waitingCount;
+    });
+  }
+
   static connect(url: string, poolSize: number): DynamicModule {
     return {
       module: DatabaseModule,
@@ -29,42 +38,42 @@ export class DatabaseModule {
         TypeOrmModule.forRootAsync({
           inject: [Metrics],
           useFactory: (metrics: Metrics) => ({
-            ...measured(dataSourceOptions(url, poolSize), metrics),
+            ...withMetrics(dataSourceOptions(url, poolSize), metrics),
             autoLoadEntities: true,
             retryAttempts: 5,
             retryDelay: 1_000,
             toRetry: (error) => !(error instanceof SettingsError),
           }),
           dataSourceFactory: async (options) => {
-            await bringUpToDate(url);
-            return connected(new DataSource(options!));
+            await migrateDatabase(url);
+            return connect(new DataSource(options!));
           },
         }),
       ],
-      providers: [PreparedQueries, UrgentQueries, Transactions, Invalidations, PoolMetrics],
+      providers: [PreparedQueries, UrgentQueries, Transactions, Invalidations],
       exports: [PreparedQueries, UrgentQueries, Transactions, Invalidations],
     };
   }
 }
 
 /**
- * Migrates a database that can be used, over connections of its own: a migration takes as long as it takes.
- * @param say is told when it has to wait
+ * Checks and migrates the database over separate connections, which have no statement timeout.
+ * @param onWait receives a message when the migration has to wait
  * @returns the names of the migrations that were run
- * @throws SettingsError where the database is not one for mintkeep
+ * @throws SettingsError when mintkeep cannot use the database
  */
-export async function bringUpToDate(url: string, say?: (message: string) => void): Promise<string[]> {
-  const dataSource = await connected(new DataSource(dataSourceOptions(url)));
+export async function migrateDatabase(url: string, onWait?: (message: string) => void): Promise<string[]> {
+  const dataSource = await connect(new DataSource(dataSourceOptions(url)));
   try {
     await assertUsable(dataSource);
-    return await migrate(dataSource, say);
+    return await migrate(dataSource, onWait);
   } finally {
     await dataSource.destroy();
   }
 }
 
 /** @throws Error that names the setting */
-export async function connected(dataSource: DataSource): Promise<DataSource> {
+export async function connect(dataSource: DataSource): Promise<DataSource> {
   try {
     return await dataSource.initialize();
   } catch (error) {
@@ -72,7 +81,9 @@ export async function connected(dataSource: DataSource): Promise<DataSource> {
   }
 }
 
-function measured(options: DataSourceOptions, { dependencies }: Metrics): DataSourceOptions {
-  const Client = observedClient(SILENCE_LIMIT_MS, (...query) => dependencies.databaseQueried(...query));
+function withMetrics(options: DataSourceOptions, { dependencies }: Metrics): DataSourceOptions {
+  const Client = createObservedClient(RESPONSE_TIMEOUT_MS, (...query) =>
+    dependencies.databaseQueried(...query),
+  );
   return { ...options, extra: { ...(options.extra as object), Client } };
 }

@@ -2,33 +2,33 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { MigrationExecutor } from 'typeorm';
 import type { DataSource } from 'typeorm';
-import { MIGRATION_LOCK } from './advisory-locks.js';
-import { lockNotAvailable } from './sql-states.js';
+import { MIGRATION_LOCK } from './transactions/advisory-locks.js';
+import { isLockTimeout } from './connection/sql-states.js';
 
 /**
- * Who waits for a table to themselves makes everybody behind them wait, readers included. Longer than the 1 s
- * (`deadlock_timeout`) after which autovacuum makes way, and no longer than a request can bear.
+ * Lock timeout of a migration. A statement that waits for an exclusive lock on a table blocks all later statements on
+ * the table, including reads. The timeout exceeds the 1 s (`deadlock_timeout`) after which autovacuum yields.
  */
 const LOCK_TIMEOUT_MS = 1_200;
 const RETRY_INTERVAL_MS = 5_000;
 
 /**
- * Brings the schema up to date. Replicas that start together wait for the one that is at it; a table that is in use,
- * by a backup for instance, is asked for again and again.
- * @param say is told when that is so, once
+ * Runs the pending migrations. Replicas that start together wait for the one that migrates. While a table is in use,
+ * for example by a backup, the migration is retried.
+ * @param onWait receives one message when the migration has to wait for a table
  * @returns the names of the migrations that were run
  */
-export async function migrate(dataSource: DataSource, say = warn): Promise<string[]> {
+export async function migrate(dataSource: DataSource, onWait = warn): Promise<string[]> {
   const connection = dataSource.createQueryRunner();
   try {
-    // A migration takes as long as it takes, and so does the wait for the replica that is at it.
+    // No timeout: neither for a migration nor for the wait for another replica that migrates.
     await connection.query('SET statement_timeout = 0; SET lock_timeout = 0');
     await connection.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await connection.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    dataSource.logger.logMigration = () => undefined; // each try that failed, and not as our logs are
+    dataSource.logger.logMigration = () => undefined; // TypeORM would log each failed attempt, in its own format
     const executor = new MigrationExecutor(dataSource, connection);
     executor.transaction = dataSource.options.migrationsTransactionMode ?? 'all';
-    return await runPending(executor, say);
+    return await runPending(executor, onWait);
   } finally {
     await connection.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
     await connection.query('RESET lock_timeout; RESET statement_timeout').catch(() => undefined);
@@ -36,8 +36,8 @@ export async function migrate(dataSource: DataSource, say = warn): Promise<strin
   }
 }
 
-/** What a migration that got no lock has done is rolled back; those before it stay. */
-async function runPending(executor: MigrationExecutor, say: (message: string) => void): Promise<string[]> {
+/** Retries after a lock timeout. Only the migration that timed out is rolled back. */
+async function runPending(executor: MigrationExecutor, onWait: (message: string) => void): Promise<string[]> {
   const names = new Set<string>();
   for (let isFirst = true; ; isFirst = false) {
     try {
@@ -45,9 +45,9 @@ async function runPending(executor: MigrationExecutor, say: (message: string) =>
       await executor.executePendingMigrations();
       return [...names];
     } catch (error) {
-      if (!lockNotAvailable(error)) throw error;
+      if (!isLockTimeout(error)) throw error;
     }
-    if (isFirst) say('a migration waits for others to be done with a table');
+    if (isFirst) onWait('a migration waits for a table that is in use');
     await pause(RETRY_INTERVAL_MS);
   }
 }
@@ -56,7 +56,7 @@ function warn(message: string): void {
   new Logger('Migrations').warn(message);
 }
 
-/** Whether the database is one of ours, even if an older one: {@link migrate} would make any other into one. */
+/** Whether the database has a schema of mintkeep, of any version. {@link migrate} would create one in any other database. */
 export async function hasSchema(dataSource: DataSource): Promise<boolean> {
   const [row] = await dataSource.query<{ found: boolean }[]>(
     `SELECT to_regclass('object_deletions') IS NOT NULL AS found`,

@@ -4,7 +4,7 @@ import { APP_FILTER } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { jwtVerify } from 'jose';
 import supertest from 'supertest';
-import { ErrorFilter } from '../common/error.filter.js';
+import { ErrorFilter } from '../common/api/error.filter.js';
 import { ConfigModule } from '../config/config.module.js';
 import { parseSettings } from '../config/parse-settings.js';
 import type { Settings } from '../config/settings.js';
@@ -47,9 +47,9 @@ async function claimsOf(token: string) {
   return (await jwtVerify(token, createSecretKey(settings.session.hs256Secret!))).payload;
 }
 
-describe('the page', () => {
-  it('asks for an address, with a policy that lets nothing in', async () => {
-    const page = browser().get('/dev/sign-in').set('If-None-Match', '*'); // it is a new one each time
+describe('the page /dev/sign-in', () => {
+  it('asks for an e-mail address, under a strict content security policy', async () => {
+    const page = browser().get('/dev/sign-in').set('If-None-Match', '*'); // never answered with 304
     const { text, headers } = await page.expect(200).expect('Content-Type', /html/);
     expect(text).toContain('<form method="post" action="/dev/sign-in">');
     expect(text).not.toMatch(/<script|src=|https?:\/\//);
@@ -58,32 +58,33 @@ describe('the page', () => {
     expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
   });
 
-  it('stays below the path of PUBLIC_URL', async () => {
+  it('uses the path of PUBLIC_URL', async () => {
     const below = await start(settingsWith('http://localhost:8080/mint/'));
     const page = await supertest(below.getHttpServer()).get('/dev/sign-in').expect(200);
     expect(page.text).toContain('<form method="post" action="/mint/dev/sign-in">');
     const signedIn = supertest(below.getHttpServer()).post('/dev/sign-in').type('form');
     const { text } = await signedIn.send({ email: 'ada@example.com' }).expect(200);
     expect([...text.matchAll(/href="([^"]*)"/g)].map(([, address]) => address)).toEqual([
-      ...['/mint/docs', '/mint/dev/sign-in'],
+      '/mint/docs',
+      '/mint/dev/sign-in',
     ]);
     await below.close();
   });
 
-  it('escapes what it is told to return to', async () => {
+  it('escapes return_to', async () => {
     const { text } = await browser().get('/dev/sign-in').query({ return_to: '"><script>alert(1)</script>' });
     expect(text).not.toContain('<script>');
     expect(text).toContain('&quot;&gt;&lt;script&gt;');
   });
 
-  it('lets forms end up at the dashboard', async () => {
+  it('allows forms to redirect to the dashboard', async () => {
     const { headers } = await browser().get('/dev/sign-in').expect(200);
     expect(headers['content-security-policy']).toContain(
       "form-action 'self' https://app.example.com http://localhost:3000;",
     );
   });
 
-  it('is shown to who follows a link of the dashboard', () =>
+  it('is shown after a link on the dashboard', () =>
     browser().get('/dev/sign-in').set('Sec-Fetch-Site', 'cross-site').expect(200));
 
   it('sets the session cookie and shows the token with a curl line', async () => {
@@ -116,7 +117,7 @@ describe('the page', () => {
     ['/auth/device?user_code=ABCD-EFGH', '/auth/device?user_code=ABCD-EFGH'],
     ['http://localhost:3000/x', 'http://localhost:3000/x'],
     ['https://app.example.com/join?token=x', 'https://app.example.com/join?token=x'],
-  ])('goes on to %s', async (returnTo, location) => {
+  ])('redirects to %s', async (returnTo, location) => {
     const { headers } = await post({ email: 'ada@example.com', return_to: returnTo })
       .expect(303)
       .expect('Location', location)
@@ -124,16 +125,17 @@ describe('the page', () => {
     expect(headers['set-cookie']).toHaveLength(1);
   });
 
-  it.each(['', '//evil.example', 'https://evil.example'])('does not go on to %j', (returnTo) =>
+  it.each(['', '//evil.example', 'https://evil.example'])('does not redirect to %j', (returnTo) =>
     post({ email: 'ada@example.com', return_to: returnTo }).expect(200),
   );
 
-  it('does not read on for ever', () =>
-    post({ email: 'ada@example.com', filler: 'x'.repeat(1_048_576) }).expect(400));
+  it.each([16_385, 1_048_576])('does not read a body of %d bytes', (bytes) =>
+    post({ email: 'ada@example.com', filler: 'x'.repeat(bytes) }).expect(400),
+  );
 });
 
-describe('scripts', () => {
-  it('get a token for an address, of the same user every time', async () => {
+describe('JSON requests to /dev/sign-in', () => {
+  it('return a token for an address, always of the same user', async () => {
     const { body, headers } = await browser()
       .post('/dev/sign-in')
       .send({ email: 'ada@example.com' })
@@ -149,12 +151,12 @@ describe('scripts', () => {
     [{ email: '' }],
     [{ email: 'x' }],
     [{ email: `ada${' '.repeat(400)}@example.com` }],
-  ])('are refused with %j', async (body) => {
-    const answer = await browser().post('/dev/sign-in').send(body).expect(400);
-    expect(answer.body.error.type).toBe('invalid_email');
+  ])('are rejected with %j', async (body) => {
+    const response = await browser().post('/dev/sign-in').send(body).expect(400);
+    expect(response.body.error.type).toBe('invalid_email');
   });
 
-  it('need not say that they send JSON', async () => {
+  it('need no Content-Type', async () => {
     const { body } = await browser()
       .post('/dev/sign-in')
       .type('form')
@@ -163,7 +165,7 @@ describe('scripts', () => {
     expect((await claimsOf(body.token)).email).toBe('ada@example.com');
   });
 
-  it('are told when the body is not JSON', async () => {
+  it('are rejected if the body is not JSON', async () => {
     const { body } = await browser()
       .post('/dev/sign-in')
       .set('Content-Type', 'application/json')
@@ -173,19 +175,21 @@ describe('scripts', () => {
   });
 });
 
-describe('requests that are not from here', () => {
+describe('requests from other sites and machines', () => {
   it.each([
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
     ['a sibling site', { 'Sec-Fetch-Site': 'same-site' }],
     ['another origin', { Origin: 'https://evil.example' }],
     ['an opaque origin', { Origin: 'null' }],
-  ])('are refused: %s', async (_what, headers: Record<string, string>) => {
+  ])('are rejected: %s', async (_what, headers: Record<string, string>) => {
     const { body } = await post({ email: 'ada@example.com' }).set(headers).expect(403);
-    expect(body).toEqual({ error: { message: 'the development sign-in is for this machine only' } });
+    expect(body).toEqual({
+      error: { message: 'the development sign-in accepts requests from this machine only' },
+    });
     await browser().post('/dev/sign-in').set(headers).send({ email: 'ada@example.com' }).expect(403);
   });
 
-  it('are refused under a name that is not this machine’s, were it in PUBLIC_URL', async () => {
+  it('are rejected under a host name that is no loopback name, even that of PUBLIC_URL', async () => {
     const exposed = await start(settingsWith('https://kb.example.com'));
     const request = supertest(exposed.getHttpServer()).post('/dev/sign-in').set('Host', 'kb.example.com');
     await request.send({ email: 'ada@example.com' }).expect(403);
@@ -193,7 +197,7 @@ describe('requests that are not from here', () => {
   });
 
   it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', 'localhost@evil.example'])(
-    'are refused under the name %s, which somebody points at this machine',
+    'are rejected under the host name %s',
     async (host) => {
       await post({ email: 'ada@example.com' }).set('Host', host).expect(403);
       await browser().get('/dev/sign-in').set('Host', host).expect(403);
@@ -201,14 +205,26 @@ describe('requests that are not from here', () => {
   );
 
   it.each([
-    ['nothing', {}],
-    ['our origin', { Origin: 'http://localhost:3000', 'Sec-Fetch-Site': 'same-origin' }],
-    ['the name in use', { Origin: 'http://127.0.0.1:3000', Host: '127.0.0.1:3000' }],
-  ])('are ours with %s', async (_what, headers: Record<string, string>) => {
+    ['Forwarded', 'for=203.0.113.7'],
+    ['X-Forwarded-For', '127.0.0.1'],
+    ['X-Forwarded-Host', 'localhost'],
+    ['X-Forwarded-Proto', 'http'],
+    ['X-Forwarded-Anything', ''],
+  ])('are rejected if a proxy forwarded them: %s', async (name, value) => {
+    await post({ email: 'ada@example.com' }).set(name, value).expect(403);
+    await browser().post('/dev/sign-in').set(name, value).send({ email: 'ada@example.com' }).expect(403);
+    await browser().get('/dev/sign-in').set(name, value).expect(403);
+  });
+
+  it.each([
+    ['no headers', {}],
+    ['the origin of PUBLIC_URL', { Origin: 'http://localhost:3000', 'Sec-Fetch-Site': 'same-origin' }],
+    ['the origin of the Host', { Origin: 'http://127.0.0.1:3000', Host: '127.0.0.1:3000' }],
+  ])('are accepted if they are local, with %s', async (_what, headers: Record<string, string>) => {
     await post({ email: 'ada@example.com' }).set(headers).expect(200);
   });
 
-  it('may name this machine as they like', async () => {
+  it('are accepted under every loopback name', async () => {
     for (const host of ['localhost:3000', '127.0.0.1', '[::1]:80'])
       await browser().get('/dev/sign-in').set('Host', host).expect(200);
   });

@@ -2,30 +2,33 @@ import { Controller, Get, HttpCode, HttpStatus, Post, Query, Req, Res, UseGuards
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../auth/public.decorator.js';
-import { readBytes } from '../common/body-bytes.js';
-import { InvalidField } from '../common/domain-error.js';
-import { parseForm } from '../common/form-body.js';
-import { parseJsonObject } from '../common/json-body.js';
-import { Operation } from '../common/operation.js';
-import { sendPage } from '../common/page.js';
-import { EMAIL_MAX_LENGTH, isAddress, trimUnicode } from '../common/text.js';
+import { readBytes } from '../common/api/body-bytes.js';
+import { InvalidField } from '../common/api/domain-error.js';
+import { parseForm } from '../common/api/form-body.js';
+import { parseJsonObject } from '../common/api/json-body.js';
+import { Operation } from '../common/api/operation.js';
+import { sendPage } from '../common/pages/page.js';
+import { EMAIL_MAX_LENGTH, isAddress, trimUnicode } from '../common/text/text.js';
 import { Settings } from '../config/settings.js';
-import { NotFromHere } from './dev-sign-in.errors.js';
+import { NotLocalRequest } from './dev-sign-in.errors.js';
 import { signedInPage, signInPage } from './dev-sign-in.page.js';
 import { DevSignInService, SESSION_SECONDS } from './dev-sign-in.service.js';
 import { SignInDto, SessionResponse } from './dto/sign-in.js';
 import { OwnOriginGuard } from './own-origin.guard.js';
 
 const RETURN_TO = {
-  return_to: { type: 'string', description: 'Where to go then: a page of ours or of the dashboard.' },
+  return_to: {
+    type: 'string',
+    description: 'URL to open after the sign-in: a page of this service or of the dashboard.',
+  },
 };
 const SIGN_IN =
-  'There is no such route where an identity provider is configured. JSON is answered with a session, a form with a ' +
-  'page, and with a cookie that has the session.';
+  'The route exists only if no identity provider is configured. The response to JSON contains a session. The response ' +
+  'to a form is a page, and sets a cookie with the session.';
 
-/** The page where one becomes somebody, and the same for scripts. */
+/** Sign-in page of the development sign-in, and its JSON equivalent for scripts. */
 @ApiTags('Sign-in')
-@Public() // this is where sessions come from
+@Public() // sessions are created here
 @UseGuards(OwnOriginGuard)
 @Controller('dev/sign-in')
 export class DevSignInController {
@@ -34,9 +37,9 @@ export class DevSignInController {
     private readonly settings: Settings,
   ) {}
 
-  @Operation('showSignIn', 'The sign-in page of development', {
-    answers: 'page',
-    refuses: [NotFromHere],
+  @Operation('showSignIn', 'The development sign-in page', {
+    response: 'page',
+    rejects: [NotLocalRequest],
     query: RETURN_TO,
   })
   @Get()
@@ -44,16 +47,16 @@ export class DevSignInController {
     sendPage(response, HttpStatus.OK, this.form(typeof returnTo === 'string' ? returnTo : null));
   }
 
-  /** A form of the page, or JSON of a script. */
-  @Operation('signIn', 'Become somebody, in development', {
+  /** Accepts the page's form, or JSON from a script. */
+  @Operation('signIn', 'Sign in, in development', {
     description: SIGN_IN,
-    answers: SessionResponse,
-    orPage: true,
-    refuses: [NotFromHere],
+    response: SessionResponse,
+    hasPage: true,
+    rejects: [NotLocalRequest],
     body: SignInDto,
-    sets: ['Cache-Control'],
-    maySet: ['Set-Cookie'],
-    sendsOn: ['Cache-Control', 'Set-Cookie'],
+    responseHeaders: ['Cache-Control'],
+    optionalResponseHeaders: ['Set-Cookie'],
+    redirectHeaders: ['Cache-Control', 'Set-Cookie'],
   })
   @HttpCode(HttpStatus.OK)
   @Post()
@@ -72,7 +75,7 @@ export class DevSignInController {
       sendPage(response, HttpStatus.BAD_REQUEST, page);
       return;
     }
-    const token = await this.signIns.signIn(email);
+    const token = await this.signIns.createSession(email);
     const { cookieName } = this.settings.session;
     response.cookie(cookieName, token, {
       httpOnly: true,
@@ -80,7 +83,7 @@ export class DevSignInController {
       path: '/',
       maxAge: SESSION_SECONDS * 1_000,
     });
-    const target = this.signIns.returnTo(returnTo);
+    const target = this.signIns.resolveReturnTo(returnTo);
     if (target !== undefined)
       response.set('Cache-Control', 'no-store').redirect(HttpStatus.SEE_OTHER, target);
     else
@@ -91,18 +94,18 @@ export class DevSignInController {
   private async signInByJson(body: Record<string, unknown>, response: Response): Promise<void> {
     const email = toAddress(body.email);
     if (email === undefined) throw new InvalidField('invalid_email', 'email must be an e-mail address');
-    response.set('Cache-Control', 'no-store').json({ token: await this.signIns.signIn(email) });
+    response.set('Cache-Control', 'no-store').json({ token: await this.signIns.createSession(email) });
   }
 
-  /** @param refused what was typed, when that was no address */
-  private form(returnTo: string | null, refused?: string): ReturnType<typeof signInPage> {
+  /** @param rejected text that was typed, if it is no e-mail address */
+  private form(returnTo: string | null, rejected?: string): ReturnType<typeof signInPage> {
     const { dashboardUrl, publicUrl } = this.settings;
-    const page = signInPage({ publicUrl, returnTo, email: refused, refused: refused !== undefined });
+    const page = signInPage({ publicUrl, returnTo, email: rejected, isRejected: rejected !== undefined });
     return { ...page, formTargets: [new URL(dashboardUrl).origin, new URL(publicUrl).origin] };
   }
 }
 
-/** The length is looked at first, so that nobody makes us search a megabyte for white space. */
+/** Checks the length first, so that a large body is not searched for white space. */
 function toAddress(text: unknown): string | undefined {
   if (typeof text !== 'string' || text.length > EMAIL_MAX_LENGTH) return undefined;
   const address = trimUnicode(text);

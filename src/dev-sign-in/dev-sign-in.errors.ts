@@ -1,11 +1,11 @@
 import { HttpStatus } from '@nestjs/common';
-import { DomainError } from '../common/domain-error.js';
+import { DomainError } from '../common/api/domain-error.js';
 
-/** The request comes from another site, or under a name that is not this machine's. */
-export class NotFromHere extends DomainError {
+/** The request comes from another site or machine, or uses a host name other than this machine's. */
+export class NotLocalRequest extends DomainError {
   readonly status = HttpStatus.FORBIDDEN;
 
   constructor() {
-    super('the development sign-in is for this machine only');
+    super('the development sign-in accepts requests from this machine only');
   }
 }

@@ -1,21 +1,22 @@
-import { html } from '../common/html.js';
-import type { Page } from '../common/page.js';
+import { html } from '../common/pages/html.js';
+import type { Page } from '../common/pages/page.js';
+import { pathBelow } from '../common/pages/page.js';
 
-/** Asks for an address. */
+/** Form for an e-mail address. */
 export function signInPage(form: {
   publicUrl: string;
   returnTo: string | null;
   email?: string;
-  refused?: boolean;
+  isRejected?: boolean;
 }): Page {
-  const { publicUrl, returnTo, email, refused } = form;
+  const { publicUrl, returnTo, email, isRejected } = form;
   return {
     title: 'Sign in to mintkeep',
     body: html`<section class="card">
       <h1>Development sign-in</h1>
       <p class="soft">
-        No identity provider is set, so this page stands in for one, on this machine only. Any address will
-        do: it is who you are from then on.
+        No identity provider is configured, so this page replaces one, on this machine only. Enter any e-mail
+        address to sign in as its user.
       </p>
       <form method="post" action="${pathBelow(publicUrl, '/dev/sign-in')}">
         ${returnTo !== null && html`<input type="hidden" name="return_to" value="${returnTo}" />`}
@@ -29,16 +30,16 @@ export function signInPage(form: {
           autocomplete="email"
           required
           autofocus
-          ${refused && html`aria-invalid="true" aria-describedby="refusal"`}
+          ${isRejected && html`aria-invalid="true" aria-describedby="rejection"`}
         />
-        ${refused && html`<p class="error" id="refusal" role="alert">That is not an e-mail address.</p>`}
+        ${isRejected && html`<p class="error" id="rejection" role="alert">This is not an e-mail address.</p>`}
         <button type="submit">Sign in</button>
       </form>
     </section>`,
   };
 }
 
-/** Hands over the session, for the browser and for the command line. */
+/** Shows the session token, for use on the command line. */
 export function signedInPage(session: { email: string; token: string; publicUrl: string }): Page {
   const { email, token, publicUrl } = session;
   return {
@@ -47,8 +48,7 @@ export function signedInPage(session: { email: string; token: string; publicUrl:
       <h1>You are signed in</h1>
       <p class="wrap">as <strong>${email}</strong></p>
       <p class="soft">
-        This browser has the session cookie. For the command line, here is the session itself; it lasts 30
-        days.
+        This browser has the session cookie. Use the token below on the command line. It is valid for 30 days.
       </p>
       <label for="token">Session token</label>
       <textarea id="token" rows="7" readonly>${token}</textarea>
@@ -56,13 +56,8 @@ export function signedInPage(session: { email: string; token: string; publicUrl:
       <pre>curl -H "Authorization: Bearer ${token}" ${publicUrl}/me/projects</pre>
       <p class="links">
         <a href="${pathBelow(publicUrl, '/docs')}">API documentation</a>
-        <a href="${pathBelow(publicUrl, '/dev/sign-in')}">Sign in as somebody else</a>
+        <a href="${pathBelow(publicUrl, '/dev/sign-in')}">Sign in as another user</a>
       </p>
     </section>`,
   };
-}
-
-/** A path, which goes to whatever name the browser knows us by. */
-function pathBelow(publicUrl: string, path: string): string {
-  return new URL(publicUrl + path).pathname;
 }

@@ -9,7 +9,7 @@ function serviceWith(session: Partial<SessionSettings> = {}): DevSignInService {
   return new DevSignInService({
     publicUrl: 'http://localhost:3000',
     dashboardUrl: 'https://app.example.com',
-    session: { hs256Secret: SECRET, cookieName: 'mintkeep_session', ...session },
+    session: { hs256Secret: SECRET, cookieName: 'mintkeep_session', requireEmailVerified: false, ...session },
   } as Settings);
 }
 
@@ -17,9 +17,9 @@ async function verify(token: string) {
   return jwtVerify(token, createSecretKey(SECRET), { algorithms: ['HS256'] });
 }
 
-describe('a session', () => {
-  it('says who it is, for 30 days', async () => {
-    const { payload } = await verify(await serviceWith().signIn('Ada@Example.com'));
+describe('createSession', () => {
+  it('names the user, and is valid for 30 days', async () => {
+    const { payload } = await verify(await serviceWith().createSession('Ada@Example.com'));
     expect(payload).toEqual({
       sub: 'dev_b5fc85e55755f9e0d030a10a', // printf ada@example.com | sha256sum | cut -c1-24
       email: 'Ada@Example.com',
@@ -28,39 +28,46 @@ describe('a session', () => {
     });
   });
 
-  it('names issuer and audience where they are checked', async () => {
+  it('names issuer and audience if they are configured', async () => {
     const service = serviceWith({ issuer: 'https://id.example.com', audience: 'mintkeep' });
-    const { payload } = await verify(await service.signIn('ada@example.com'));
+    const { payload } = await verify(await service.createSession('ada@example.com'));
     expect(payload).toMatchObject({ iss: 'https://id.example.com', aud: 'mintkeep' });
   });
 
-  it('is of the same user however the address is written, and of nobody else', async () => {
-    const subjectOf = async (email: string) => (await verify(await serviceWith().signIn(email))).payload.sub;
+  it('marks the address as verified if that is required', async () => {
+    const service = serviceWith({ requireEmailVerified: true });
+    const { payload } = await verify(await service.createSession('ada@example.com'));
+    expect(payload).toMatchObject({ email_verified: true });
+  });
+
+  it('gives one user per address, independent of its spelling', async () => {
+    const subjectOf = async (email: string) =>
+      (await verify(await serviceWith().createSession(email))).payload.sub;
     expect(await subjectOf('ADA@example.com')).toBe(await subjectOf('ada@example.com'));
     expect(await subjectOf('bob@example.com')).not.toBe(await subjectOf('ada@example.com'));
   });
 });
 
-describe('after the sign-in', () => {
+describe('resolveReturnTo', () => {
   it.each([
     ['/', '/'],
     ['/auth/device?user_code=ABCD-EFGH#x', '/auth/device?user_code=ABCD-EFGH#x'],
     ['/a?to=//evil.example', '/a?to=//evil.example'],
     ['http://localhost:3000', 'http://localhost:3000/'],
     ['HTTPS://APP.example.com/join?token=x', 'https://app.example.com/join?token=x'],
-  ])('a browser may go on to %s', (target, location) => {
-    expect(serviceWith().returnTo(target)).toBe(location);
+  ])('accepts %s', (target, location) => {
+    expect(serviceWith().resolveReturnTo(target)).toBe(location);
   });
 
   it.each([
     ['nothing', null],
-    ['an empty text', ''],
-    ['a path without a beginning', 'auth/device'],
+    ['an empty string', ''],
+    ['a path without a leading slash', 'auth/device'],
     ['another host', '//evil.example'],
-    ['our host without a scheme', '//localhost:3000/x'],
+    ['the own host without a scheme', '//localhost:3000/x'],
     ['another host for browsers', '/\\evil.example'],
-    ['another host once the tab is dropped', '/\t/evil.example'],
-    ['another host once the line feed is dropped', '/\n/evil.example'],
+    ['another host after browsers drop the tab', '/\t/evil.example'],
+    ['another host after browsers drop the line feed', '/\n/evil.example'],
     ['backslashes', '\\\\evil.example'],
     ['another origin', 'https://evil.example'],
     ['another port', 'http://localhost:3001/'],
@@ -69,10 +76,10 @@ describe('after the sign-in', () => {
     ['a name as user', 'https://app.example.com@evil.example'],
     ['a user', 'http://ada:secret@localhost:3000/'],
     ['a script', 'javascript:alert(1)'],
-    ['a blob of our origin', 'blob:http://localhost:3000/x'],
+    ['a blob of the own origin', 'blob:http://localhost:3000/x'],
     ['white space in front', ' https://app.example.com'],
-    ['what is no address', 'http://['],
-  ])('a browser does not go on to %s', (_what, target) => {
-    expect(serviceWith().returnTo(target)).toBeUndefined();
+    ['an invalid URL', 'http://['],
+  ])('rejects %s', (_what, target) => {
+    expect(serviceWith().resolveReturnTo(target)).toBeUndefined();
   });
 });

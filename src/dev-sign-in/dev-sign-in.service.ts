@@ -1,23 +1,23 @@
 import { createSecretKey, hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { SignJWT } from 'jose';
-import { emailKey } from '../common/text.js';
+import { emailKey } from '../common/text/text.js';
 import { Settings } from '../config/settings.js';
 
-/** How long a session of the development sign-in lasts. */
+/** Lifetime of a session of the development sign-in. */
 export const SESSION_SECONDS = 30 * 24 * 60 * 60;
 const PATH = /^\/(?![/\\])/;
 const ADDRESS = /^https?:\/\//i;
 
-/** An identity provider that believes everybody. */
+/** Identity provider for development: it signs in every address without a password. */
 @Injectable()
 export class DevSignInService {
   constructor(private readonly settings: Settings) {}
 
-  /** A session for whoever has this address; the same user every time. */
-  async signIn(email: string): Promise<string> {
-    const { hs256Secret, issuer, audience } = this.settings.session;
-    const jwt = new SignJWT({ email })
+  /** Creates a session token. The same address always gives the same user. */
+  async createSession(email: string): Promise<string> {
+    const { hs256Secret, issuer, audience, requireEmailVerified } = this.settings.session;
+    const jwt = new SignJWT(requireEmailVerified ? { email, email_verified: true } : { email })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setSubject(`dev_${hash('sha256', emailKey(email), 'hex').slice(0, 24)}`)
       .setIssuedAt()
@@ -28,11 +28,11 @@ export class DevSignInService {
   }
 
   /**
-   * Where a browser may be sent after it has signed in: to us or to the dashboard, nowhere else. A path stays
-   * a path, because the cookie is there only under the name that the browser has for this machine. Parsing
-   * shows what browsers make of it: they drop tabs, for one, which turns `/<tab>/host` into another host.
+   * Target of the redirect after the sign-in: a page of this service or of the dashboard; undefined for any other URL.
+   * A path stays a path, because the cookie is bound to the host name that the browser uses. The target is parsed as
+   * browsers parse it: they drop tabs, for example, which turns `/<tab>/host` into another host.
    */
-  returnTo(target: string | null): string | undefined {
+  resolveReturnTo(target: string | null): string | undefined {
     const { publicUrl, dashboardUrl } = this.settings;
     const isPath = PATH.test(target ?? '');
     if (target === null || !(isPath || ADDRESS.test(target)) || !URL.canParse(target, publicUrl))

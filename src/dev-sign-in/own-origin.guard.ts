@@ -3,32 +3,33 @@ import { Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { Settings } from '../config/settings.js';
-import { NotFromHere } from './dev-sign-in.errors.js';
+import { NotLocalRequest } from './dev-sign-in.errors.js';
 
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d+)?$/i;
 
-/** Methods that change nothing: links from elsewhere, such as the dashboard's, may lead here. */
+/** Methods that change nothing: other sites, such as the dashboard, may link here. */
 const SAFE_METHODS = ['GET', 'HEAD'];
 
 /**
- * Whoever can post here can be anybody. So: no name for this machine but its own, which keeps out sites that
- * point their name at 127.0.0.1, and no forms from other sites.
+ * Rejects requests from other sites and machines, because a POST here can sign in as any user. The host name must be
+ * a loopback name, which blocks DNS rebinding. Forms of other sites and requests through a proxy are rejected.
  */
 @Injectable()
 export class OwnOriginGuard implements CanActivate {
   constructor(private readonly settings: Settings) {}
 
-  /** @throws NotFromHere */
+  /** @throws NotLocalRequest */
   canActivate(context: ExecutionContext): boolean {
     const { method, headers } = context.switchToHttp().getRequest<Request>();
-    const isOurName = LOOPBACK.test(headers.host ?? '');
-    const isAllowed = isOurName && (SAFE_METHODS.includes(method) || this.isOurSite(headers));
-    if (!isAllowed) throw new NotFromHere();
+    const isLoopback = LOOPBACK.test(headers.host ?? '');
+    const isAllowed =
+      isLoopback && !isForwarded(headers) && (SAFE_METHODS.includes(method) || this.isOwnSite(headers));
+    if (!isAllowed) throw new NotLocalRequest();
     return true;
   }
 
-  /** Tools send neither header, and they are welcome: another site cannot make a browser leave both out. */
-  private isOurSite({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  /** Whether the request comes from this site or a tool. Tools send neither header, but a browser's POST has one. */
+  private isOwnSite({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
     if (site === 'cross-site' || site === 'same-site') return false;
     return (
       origin === undefined ||
@@ -36,4 +37,9 @@ export class OwnOriginGuard implements CanActivate {
       origin === new URL(this.settings.publicUrl).origin
     );
   }
+}
+
+/** Whether a proxy forwarded the request. Its client may be remote, although the peer is this machine. */
+function isForwarded(headers: IncomingHttpHeaders): boolean {
+  return Object.keys(headers).some((name) => name === 'forwarded' || name.startsWith('x-forwarded-'));
 }

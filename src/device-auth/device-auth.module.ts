@@ -3,27 +3,30 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
-import { DeviceAddresses } from './device-addresses.js';
-import { DeviceApprovalService } from './device-approval.service.js';
-import { DeviceCodeController } from './device-code.controller.js';
-import { DeviceCodes } from './device-codes.js';
-import { DeviceExpiry } from './device-expiry.js';
-import { DevicePageController } from './device-page.controller.js';
-import { DevicePageFrame } from './device-page-frame.js';
-import { DevicePages } from './device-pages.js';
-import { DevicePollingService } from './device-polling.service.js';
-import { DeviceRefusalPages } from './device-refusal-pages.js';
-import { DeviceRequestsController } from './device-requests.controller.js';
-import { DeviceSession } from './device-session.entity.js';
-import { DeviceSessionsService } from './device-sessions.service.js';
-import { OAuthController } from './oauth.controller.js';
-import { PageSessions } from './page-session.js';
-import { RateLimit } from './rate-limit.entity.js';
-import { RateLimits } from './rate-limits.js';
-import { UserCodeLookup } from './user-code-lookup.js';
-import { UserCodes } from './user-codes.js';
+import { DevicePageUrls } from './flow/device-page-urls.js';
+import { DeviceApprovalService } from './flow/device-approval.service.js';
+import { DeviceCodeController } from './api/device-code.controller.js';
+import { DeviceCodes } from './flow/device-codes.js';
+import { DeviceExpiry } from './flow/device-expiry.js';
+import { DevicePageController } from './page/device-page.controller.js';
+import { DevicePageFrame } from './page/device-page-frame.js';
+import { DevicePages } from './page/device-pages.js';
+import { DevicePollingService } from './flow/device-polling.service.js';
+import { DeviceErrorPages } from './page/device-error-pages.js';
+import { DeviceRequestsController } from './api/device-requests.controller.js';
+import { DeviceSession } from './flow/device-session.entity.js';
+import { DeviceSessionsService } from './flow/device-sessions.service.js';
+import { OAuthController } from './oauth/oauth.controller.js';
+import { PageSessions } from './page/page-sessions.js';
+import { RateLimit } from './flow/rate-limit.entity.js';
+import { RateLimits } from './flow/rate-limits.js';
+import { UserCodeLookup } from './flow/user-code-lookup.js';
+import { UserCodes } from './flow/user-codes.js';
 
-/** How a tool without a browser gets a key: it shows a code, a person approves it, the tool fetches the key once. */
+/**
+ * Gives a key to a tool without a browser. The tool shows a code, a person approves the code, and the tool fetches
+ * the key once.
+ */
 @Module({
   imports: [
     AuthModule,
@@ -33,10 +36,19 @@ import { UserCodes } from './user-codes.js';
   ],
   controllers: [DeviceCodeController, DevicePageController, DeviceRequestsController, OAuthController],
   providers: [
-    ...[DeviceCodes, UserCodes, RateLimits, UserCodeLookup], // codes and limits
-    ...[DeviceSessionsService, DevicePollingService, DeviceExpiry], // the device's side
-    ...[DeviceApprovalService, PageSessions, DeviceAddresses], // the person's
-    ...[DevicePages, DeviceRefusalPages, DevicePageFrame],
+    DeviceCodes,
+    UserCodes,
+    RateLimits,
+    UserCodeLookup,
+    DeviceSessionsService,
+    DevicePollingService,
+    DeviceExpiry,
+    DeviceApprovalService,
+    PageSessions,
+    DevicePageUrls,
+    DevicePages,
+    DeviceErrorPages,
+    DevicePageFrame,
   ],
 })
 export class DeviceAuthModule {}

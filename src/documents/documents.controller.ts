@@ -12,23 +12,24 @@ import {
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { notModified } from '../common/conditional.js';
-import { NotFound, PreconditionFailed } from '../common/domain-error.js';
-import { JsonBody } from '../common/json-body.js';
-import { Operation } from '../common/operation.js';
-import { AdminOnly, OwnedController, Scope } from '../organizations/owner-scope.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
-import { entityTag } from './document-body.js';
-import type { DocumentWithContent } from './document-body.js';
-import { SlugTaken } from './documents.errors.js';
+import { notModified } from '../common/api/conditional.js';
+import { NotFound, PreconditionFailed } from '../common/api/domain-error.js';
+import { JsonBody } from '../common/api/json-body.js';
+import { Operation } from '../common/api/operation.js';
+import { AdminOnly, OwnedController, Scope } from '../organizations/scope/owner-scope.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
+import { entityTag } from './store/document-rows.js';
+import type { DocumentWithContent } from './store/document-rows.js';
+import { SlugTaken, TooManyDocuments } from './store/documents.errors.js';
 import { DocumentsService } from './documents.service.js';
-import { CreateDocumentDto, UpdateDocumentDto } from './dto/document.requests.js';
-import { DocumentListResponse, DocumentResponse } from './dto/document.response.js';
+import { CreateDocumentDto, UpdateDocumentDto } from './store/dto/document.requests.js';
+import { DocumentListResponse, DocumentResponse } from './store/dto/document.response.js';
 
 const IF_MATCH = {
   'If-Match': {
     type: 'string',
-    description: 'The ETag of what is to be changed; otherwise, nothing changes.',
+    description:
+      'Entity tag of the version to change. The request fails with 412 if the document has another one.',
   },
 };
 
@@ -39,8 +40,8 @@ export class DocumentsController {
 
   @Operation('listDocuments', 'List documents', {
     description: 'Without their contents.',
-    answers: DocumentListResponse,
-    refuses: [NotFound],
+    response: DocumentListResponse,
+    rejects: [NotFound],
   })
   @Get()
   async list(
@@ -51,9 +52,9 @@ export class DocumentsController {
   }
 
   @Operation('createDocument', 'Create a document', {
-    answers: DocumentResponse,
-    sets: ['ETag'],
-    refuses: [NotFound, SlugTaken],
+    response: DocumentResponse,
+    responseHeaders: ['ETag'],
+    rejects: [NotFound, SlugTaken, TooManyDocuments],
   })
   @AdminOnly('create documents')
   @Post()
@@ -66,7 +67,7 @@ export class DocumentsController {
     return present(await this.documents.create(scope, projectId, body), response);
   }
 
-  @Operation('getDocument', 'Get a document', { answers: DocumentResponse, refuses: [NotFound] })
+  @Operation('getDocument', 'Get a document', { response: DocumentResponse, rejects: [NotFound] })
   @Get(':documentId')
   async get(
     @Scope() scope: OwnerScope,
@@ -84,9 +85,9 @@ export class DocumentsController {
   }
 
   @Operation('updateDocument', 'Change a document', {
-    answers: DocumentResponse,
-    sets: ['ETag'],
-    refuses: [NotFound, SlugTaken, PreconditionFailed],
+    response: DocumentResponse,
+    responseHeaders: ['ETag'],
+    rejects: [NotFound, SlugTaken, PreconditionFailed],
     headers: IF_MATCH,
   })
   @AdminOnly('update documents')
@@ -103,7 +104,7 @@ export class DocumentsController {
   }
 
   @Operation('deleteDocument', 'Delete a document', {
-    refuses: [NotFound, PreconditionFailed],
+    rejects: [NotFound, PreconditionFailed],
     headers: IF_MATCH,
   })
   @AdminOnly('delete documents')
@@ -119,7 +120,8 @@ export class DocumentsController {
   }
 }
 
-function present(document: DocumentWithContent, response: Response): DocumentResponse {
-  response.set('ETag', entityTag(document.document));
-  return DocumentResponse.from(document);
+function present({ row, content }: DocumentWithContent, response: Response): DocumentResponse {
+  response.set('ETag', entityTag(row));
+  const { id, project_id, title, slug, created_at, updated_at } = row;
+  return { id, project_id, title, slug, created_at, updated_at, content };
 }

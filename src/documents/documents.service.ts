@@ -1,59 +1,45 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
-import { Repository } from 'typeorm';
-import { assertMatch } from '../common/conditional.js';
-import { crashPoint } from '../common/crash-point.js';
-import { NotFound } from '../common/domain-error.js';
-import { messagesOf } from '../common/messages-of.js';
-import { PreparedQueries } from '../database/prepared.js';
-import { lockNotAvailable, violatesConstraint, violatesForeignKey } from '../database/sql-states.js';
-import { Transactions } from '../database/transactions.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
+import { assertMatch } from '../common/api/conditional.js';
+import { DomainError, NotFound } from '../common/api/domain-error.js';
+import { errorMessage } from '../common/logging/error-message.js';
+import { crashPoint } from '../common/process/crash-point.js';
+import { PreparedQueries } from '../database/connection/prepared-queries.js';
+import { isConstraintViolation, isLockTimeout } from '../database/connection/sql-states.js';
+import { Transactions } from '../database/transactions/transactions.js';
+import { lockAdminRole } from '../organizations/scope/organization-locks.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { ProjectsDeleting, ProjectsService } from '../projects/projects.service.js';
 import { DeletionQueue, PROMPT_REMOVAL_KEYS } from '../storage/deletion-queue.js';
-import { DocumentBodies } from './document-bodies.js';
-import { BODY_PREFIX, bodyKey, entityTag, toBody } from './document-body.js';
-import type { DocumentWithContent } from './document-body.js';
-import { DocumentLock } from './document-lock.js';
-import { DocumentRecovery } from './document-recovery.js';
-import { lockRow, slugTakenOr } from './document-rows.js';
-import type { DocumentTarget } from './document-rows.js';
-import { DocumentUpdater } from './document-updater.js';
-import { Document } from './document.entity.js';
-import type { CreateDocumentDto, UpdateDocumentDto } from './dto/document.requests.js';
-import type { DocumentSummaryResponse } from './dto/document.response.js';
+import type { CreateDocumentDto, UpdateDocumentDto } from './store/dto/document.requests.js';
+import type { DocumentSummaryResponse } from './store/dto/document.response.js';
+import { DocumentBodies } from './store/document-bodies.js';
+import { BODY_PREFIX, bodyKey, toBody } from './store/document-body.js';
+import type { Body } from './store/document-body.js';
+import { entityTag, GET, insertRow, LIST, lockRow } from './store/document-rows.js';
+import type { DocumentRow, DocumentTarget, DocumentWithContent } from './store/document-rows.js';
+import { Document } from './store/document.entity.js';
+import { DocumentLock } from './update/document-lock.js';
+import { DocumentRecovery } from './update/document-recovery.js';
+import { DocumentUpdater } from './update/document-updater.js';
 
 const SEQUENCE = 'documents_id_seq';
 
-const LIST = {
-  name: 'documents.list',
-  text: `SELECT id, project_id, title, slug, created_at, updated_at
-         FROM documents WHERE project_id = $1 AND organization_id = $2 ORDER BY id`,
-};
+// Conditions that select documents. An owner may have a million of them, so no process holds the list of their ids.
+const BY_ID = 'id = $1';
+const BY_PROJECT = 'project_id = $1';
+const BY_ORGANIZATION = 'project_id IN (SELECT id FROM projects WHERE organization_id = $1)';
 
-/** Which documents, by the id of what they are of. There may be a million: no process has to know them all. */
-const DOCUMENT = 'id = $1';
-const OF_PROJECT = 'project_id = $1';
-const OF_ORGANIZATION = 'project_id IN (SELECT id FROM projects WHERE organization_id = $1)';
-
-/** A row as the entity has it. */
-const GET = {
-  name: 'documents.get',
-  text: `SELECT id, organization_id AS "organizationId", project_id AS "projectId", title, slug,
-           body_sha256 AS "bodySha256", body_size AS "bodySize", version,
-           created_at AS "createdAt", updated_at AS "updatedAt"
-         FROM documents WHERE id = $1 AND project_id = $2 AND organization_id = $3`,
-};
-
-/** Documents of a project. What belongs to another owner, or to another project, does not exist. */
+/** Documents of a project. A document of another owner or of another project is reported as not found. */
 @Injectable()
 export class DocumentsService implements OnModuleInit {
   private readonly logger = new Logger(DocumentsService.name);
 
   constructor(
-    @InjectRepository(Document) private readonly documents: Repository<Document>,
+    @InjectDataSource() private readonly dataSource: DataSource,
     private readonly projects: ProjectsService,
     private readonly bodies: DocumentBodies,
     private readonly updater: DocumentUpdater,
@@ -68,137 +54,141 @@ export class DocumentsService implements OnModuleInit {
     this.transactions.on(ProjectsDeleting, ({ which }, transaction) => this.releaseAll(which, transaction));
   }
 
-  /** Without their bodies. @throws NotFound when there is no such project */
+  /** Lists the documents without their bodies. @throws NotFound when there is no such project */
   async list(scope: OwnerScope, projectId: number): Promise<DocumentSummaryResponse[]> {
     const rows = await this.queries.rows<DocumentSummaryResponse>(LIST, [projectId, scope.organizationId]);
-    if (rows.length === 0) await this.projects.get(scope, projectId); // an empty project, or none
+    if (rows.length === 0) await this.projects.get(scope, projectId); // tells an empty project from a missing one
     return rows;
   }
 
-  /** The row alone. @throws NotFound */
-  async get(scope: OwnerScope, projectId: number, id: number): Promise<Document> {
-    const [document] = await this.queries.rows<Document>(GET, [id, projectId, scope.organizationId]);
-    if (!document) throw new NotFound();
-    return document;
+  /** Reads the row without the body. @throws NotFound */
+  async get(scope: OwnerScope, projectId: number, id: number): Promise<DocumentRow> {
+    const [row] = await this.queries.rows<DocumentRow>(GET, [id, projectId, scope.organizationId]);
+    if (!row) throw new NotFound();
+    return row;
   }
 
   /**
-   * Adds the body to a row that was just read. Should an update have come in between, row and body are read
-   * again, and then once more with updates held off: what is returned always belongs together.
-   * @throws NotFound when it was deleted meanwhile @throws BodyLost
+   * Adds the body to a row that was just read. If an update came in between, reads row and body again, and the last
+   * time under the lock of the document. The returned row and body always match.
+   * @throws NotFound when the document was deleted meanwhile @throws BodyLost
    */
-  async withContent(scope: OwnerScope, row: Document): Promise<DocumentWithContent> {
-    let document = row;
+  async withContent(scope: OwnerScope, read: DocumentRow): Promise<DocumentWithContent> {
+    const target = { id: read.id, projectId: read.project_id };
+    let row = read;
     for (let attempt = 0; attempt < 2; attempt++) {
-      const content = await this.bodies.matching(document);
-      if (content !== undefined) return { document, content };
-      document = await this.get(scope, row.projectId, row.id);
+      const content = await this.bodies.findMatching(row);
+      if (content !== undefined) return { row, content };
+      row = await this.get(scope, target.projectId, target.id);
     }
-    return this.lock.transaction(row.id, async (locked) =>
-      this.recovery.settle(await lockRow(locked.manager, scope, row), locked),
+    return this.lock.runInTransaction(target.id, async (transaction, deadline) =>
+      this.recovery.settle(await lockRow(scope, target, 'wait', transaction), deadline, transaction),
     );
   }
 
-  /** @throws NotFound when there is no such project @throws SlugTaken */
+  /**
+   * @throws OrganizationNotFound @throws AdminsOnly when the caller lost its role since the request arrived
+   * @throws NotFound when there is no such project @throws SlugTaken @throws TooManyDocuments
+   */
   async create(
     scope: OwnerScope,
     projectId: number,
-    fields: CreateDocumentDto,
+    { title, slug, content = '' }: CreateDocumentDto,
   ): Promise<DocumentWithContent> {
     await this.projects.get(scope, projectId);
-    const { title, slug, content = '' } = fields;
-    const { organizationId } = scope;
     const body = toBody(content);
     const id = await this.deletions.reserve(BODY_PREFIX, SEQUENCE);
     await crashPoint('create:reserved');
     await this.bodies.put(id, body);
     await crashPoint('create:stored');
-    const { bodySha256, bodySize } = body;
-    const document = this.documents.create({
-      id,
-      organizationId,
-      projectId,
-      title,
-      slug,
-      bodySha256,
-      bodySize,
-    });
-    await this.insert(document);
+    const row = await this.insert(scope, { id, projectId }, { title, slug, body });
     await crashPoint('create:committed');
-    return { document, content };
+    return { row, content };
   }
 
-  /** @throws NotFound @throws SlugTaken @throws PreconditionFailed */
+  /** @throws as {@link DocumentUpdater.update} */
   async update(
     scope: OwnerScope,
     target: DocumentTarget,
     changes: UpdateDocumentDto,
   ): Promise<DocumentWithContent> {
-    await this.get(scope, target.projectId, target.id); // whose document it is not does not get to its lock
+    await this.get(scope, target.projectId, target.id); // only the owner may wait for the lock of a document
     return this.updater.update(scope, target, changes);
   }
 
-  /** @throws NotFound @throws PreconditionFailed */
+  /**
+   * @throws OrganizationNotFound @throws AdminsOnly when the caller lost its role since the request arrived
+   * @throws NotFound @throws PreconditionFailed
+   */
   async delete(scope: OwnerScope, target: DocumentTarget): Promise<void> {
     try {
-      await this.documents.manager.transaction((manager) => this.deleteRow(manager, scope, target, 'nowait'));
+      await this.transactions.runOnce((transaction) => this.deleteRow(scope, target, 'nowait', transaction));
     } catch (error) {
-      if (!lockNotAvailable(error)) throw error;
-      // An update is under way: wait for it among those who may wait for the storage.
-      await this.lock.patientTransaction(target.id, ({ manager }) => this.deleteRow(manager, scope, target));
+      if (!isLockTimeout(error)) throw error;
+      // An update of the document or a change of members is in progress. The wait for it needs the storage semaphore.
+      await this.lock.runAfterWriters(target.id, (transaction) =>
+        this.deleteRow(scope, target, 'wait', transaction),
+      );
     }
     await crashPoint('delete:committed');
     await this.deletions.removePromptly([bodyKey(target.id)]);
   }
 
   private async deleteRow(
-    manager: EntityManager,
     scope: OwnerScope,
     target: DocumentTarget,
-    onLocked?: 'nowait',
+    onLocked: 'wait' | 'nowait',
+    transaction: EntityManager,
   ): Promise<void> {
-    const row = await lockRow(manager, scope, target, onLocked);
+    await lockAdminRole(scope, 'delete documents', transaction);
+    const row = await lockRow(scope, target, onLocked, transaction);
     assertMatch(target.ifMatch, entityTag(row));
-    await this.release(DOCUMENT, row.id, manager);
-    await manager.delete(Document, { id: row.id });
+    await this.releaseBodies(BY_ID, row.id, transaction);
+    await transaction.delete(Document, { id: row.id });
     await crashPoint('delete:noted');
   }
 
   /**
-   * Row in, reservation out, in one transaction. What fails here leaves a body that nobody will miss. An update that
-   * waits for object storage may have the slug for now.
+   * Inserts the row and ends the reservation of its body, in one transaction. After a failure, the reservation
+   * remains, and the deletion queue removes the body. `transactions.run` retries while another update of the project
+   * reserves the slug.
    */
-  private async insert(document: Document): Promise<void> {
-    const key = bodyKey(document.id);
+  private async insert(
+    scope: OwnerScope,
+    target: DocumentTarget,
+    members: { title: string; slug: string; body: Body },
+  ): Promise<DocumentRow> {
+    const key = bodyKey(target.id);
     try {
-      await this.transactions.run(async (transaction) => {
-        await transaction.insert(Document, document);
+      return await this.transactions.run(async (transaction) => {
+        await lockAdminRole(scope, 'create documents', transaction);
+        const row = await insertRow(scope, target, members, transaction);
         await this.deletions.keep(key, transaction);
         await crashPoint('create:inserted');
+        return row;
       });
     } catch (error) {
-      // After a lost connection the row may be there all the same: then the body is not ours to discard.
-      if (violatesConstraint(error)) await this.discard(key);
-      if (violatesForeignKey(error, 'documents_project_id_organization_id_fkey')) throw new NotFound();
-      throw slugTakenOr(error);
+      // After a lost connection the transaction may have committed: then the body must stay.
+      if (isConstraintViolation(error) || error instanceof DomainError) await this.discard(key);
+      throw error;
     }
   }
 
   private async discard(key: string): Promise<void> {
     try {
-      await this.deletions.note([key], this.documents.manager);
+      await this.deletions.note([key], this.dataSource.manager);
       await this.deletions.removePromptly([key]);
     } catch (error) {
-      this.logger.warn({ reason: messagesOf(error) }, 'a reservation is left to run out');
+      this.logger.warn({ reason: errorMessage(error) }, 'a body is left until its reservation ends');
     }
   }
 
-  /** Hands the bodies of projects that are about to go to the deletion queue. */
+  /** Adds the bodies of projects that are being deleted to the deletion queue. */
   private async releaseAll(which: ProjectsDeleting['which'], transaction: EntityManager): Promise<void> {
     const [condition, id] =
-      'projectId' in which ? [OF_PROJECT, which.projectId] : [OF_ORGANIZATION, which.organizationId];
+      'projectId' in which ? [BY_PROJECT, which.projectId] : [BY_ORGANIZATION, which.organizationId];
     const [locked] = await transaction.query<{ first: string[] }[]>(lockAll(condition), [id, BODY_PREFIX]);
-    await this.release(condition, id, transaction);
+    await this.releaseBodies(condition, id, transaction);
     await crashPoint('delete project:noted');
     this.transactions.afterCommit(transaction, async () => {
       await crashPoint('delete project:committed');
@@ -206,8 +196,8 @@ export class DocumentsService implements OnModuleInit {
     });
   }
 
-  /** Notes the bodies of documents whose rows are locked and about to go; those that an update may yet replace are unsettled. */
-  private release(condition: string, id: number, transaction: EntityManager): Promise<void> {
+  /** Adds the bodies of locked rows to the deletion queue; `unsettled` bodies are those with an intent. */
+  private releaseBodies(condition: string, id: number, transaction: EntityManager): Promise<void> {
     const bodies = `SELECT $2 || id AS key,
         EXISTS (SELECT FROM document_updates u WHERE u.document_id = d.id) AS unsettled
       FROM documents d WHERE ${condition}`;
@@ -215,7 +205,7 @@ export class DocumentsService implements OnModuleInit {
   }
 }
 
-/** Locks documents: who is deleting one of them has its turn first. Tells the keys of as many as are deleted promptly. */
+/** Locks documents, after any deletion of one of them in progress. Returns the keys of the bodies to remove promptly. */
 function lockAll(condition: string): string {
   return `SELECT coalesce((array_agg($2 || id))[1:${PROMPT_REMOVAL_KEYS}], '{}') AS first
     FROM (SELECT id FROM documents WHERE ${condition} ORDER BY id FOR UPDATE) AS locked`;

@@ -2,12 +2,12 @@ import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { bearerToken } from '../common/bearer-token.js';
-import { tokenHash } from '../common/secret-token.js';
+import { bearerToken } from '../common/api/bearer-token.js';
+import { tokenHash } from '../common/crypto/secret-token.js';
 import { Settings } from '../config/settings.js';
-import { NoAdminToken } from './health.errors.js';
+import { AdminTokenRequired } from './health.errors.js';
 
-/** Lets a request pass that carries `ADMIN_TOKEN`, or everybody where none is set. */
+/** Requires `ADMIN_TOKEN`. Without that setting, every request is accepted. */
 @Injectable()
 export class AdminTokenGuard implements CanActivate {
   private readonly expected?: Buffer;
@@ -19,8 +19,9 @@ export class AdminTokenGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (!this.expected) return true;
     const token = bearerToken(context.switchToHttp().getRequest<Request>().headers.authorization);
-    // Hashes are of one length, and tell nothing of the token by how much of them is alike.
-    if (token === undefined || !timingSafeEqual(tokenHash(token), this.expected)) throw new NoAdminToken();
+    // Hashes have equal lengths, and a partial match reveals nothing about the token.
+    if (token === undefined || !timingSafeEqual(tokenHash(token), this.expected))
+      throw new AdminTokenRequired();
     return true;
   }
 }

@@ -1,8 +1,8 @@
 import { HttpStatus } from '@nestjs/common';
-import { DomainError } from '../common/domain-error.js';
+import { DomainError } from '../common/api/domain-error.js';
 
-/** 401: the figures are for whoever has the admin token. */
-export class NoAdminToken extends DomainError {
+/** 401: only holders of the admin token may read the metrics. */
+export class AdminTokenRequired extends DomainError {
   readonly status = HttpStatus.UNAUTHORIZED;
   override readonly headers = { 'WWW-Authenticate': 'Bearer' };
 

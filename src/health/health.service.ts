@@ -3,16 +3,16 @@ import { Injectable } from '@nestjs/common';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { within } from '../common/within.js';
+import { withTimeout } from '../common/async/with-timeout.js';
 import { Settings } from '../config/settings.js';
 import { ObjectStore } from '../storage/object-store.js';
 import type { CheckResult, ReadinessResponse } from './dto/health.response.js';
 
 const CHECK_TIMEOUT_MS = 3_000;
-/** Changes nothing, and fails where nothing may be changed. */
-const MAY_WRITE = 'SELECT FROM replicas WHERE false FOR UPDATE';
+/** Changes nothing, but fails on a read-only database. */
+const CHECK_WRITABLE = 'SELECT FROM replicas WHERE false FOR UPDATE';
 
-/** Whether this replica should get requests. */
+/** Checks whether this replica should receive requests. */
 @Injectable()
 export class HealthService implements BeforeApplicationShutdown {
   private shuttingDown = false;
@@ -24,13 +24,13 @@ export class HealthService implements BeforeApplicationShutdown {
     private readonly settings: Settings,
   ) {}
 
-  /** Load balancers that ask get the time to notice before nothing more is accepted. */
+  /** Gives load balancers time to notice the shutdown before the server stops accepting connections. */
   async beforeApplicationShutdown(): Promise<void> {
     this.shuttingDown = true;
     await pause(this.settings.shutdownDelayMs);
   }
 
-  /** Everybody may ask: who does while the checks run gets what they find. */
+  /** Runs the checks. Concurrent callers share one run, because the route is open to everybody. */
   async check(): Promise<ReadinessResponse> {
     this.running ??= this.runChecks().finally(() => (this.running = undefined));
     const checks = await this.running;
@@ -40,16 +40,16 @@ export class HealthService implements BeforeApplicationShutdown {
 
   private async runChecks(): Promise<ReadinessResponse['checks']> {
     const [database, object_storage] = await Promise.all([
-      outcome(this.dataSource.query(MAY_WRITE)),
-      outcome(this.store.check()),
+      toCheckResult(this.dataSource.query(CHECK_WRITABLE)),
+      toCheckResult(this.store.check()),
     ]);
     return { database, object_storage };
   }
 }
 
-/** A check that takes long has failed, though what it waits for may still end later. */
-function outcome(check: Promise<unknown>): Promise<CheckResult> {
-  return within(CHECK_TIMEOUT_MS, check).then(
+/** `failed` after {@link CHECK_TIMEOUT_MS}, although the check itself may still complete later. */
+function toCheckResult(check: Promise<unknown>): Promise<CheckResult> {
+  return withTimeout(CHECK_TIMEOUT_MS, check).then(
     () => 'ok',
     () => 'failed',
   );

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { BATCH_ROWS, inBatches } from '../database/batches.js';
+import { BATCH_ROWS, runInBatches } from '../database/transactions/batches.js';
 import { Jobs } from '../jobs/jobs.js';
 
-/** With `now()`, which an index takes for a bound, as it does not `clock_timestamp()`. */
+/** Uses `now()`, because `clock_timestamp()` is volatile and cannot bound an index scan. */
 const EXPIRE = `
   UPDATE invitations SET status = 'expired' WHERE id = ANY (ARRAY(
     SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= now()
     ORDER BY expires_at LIMIT ${BATCH_ROWS} FOR UPDATE SKIP LOCKED
   ))`;
 
-/** Writes down which invitations have expired. */
+/** Stores the status `expired` of expired invitations. */
 @Injectable()
 export class InvitationExpiry {
   constructor(
@@ -21,8 +21,8 @@ export class InvitationExpiry {
     jobs.add({ name: 'expire_invitations', everySeconds: 60, work: () => this.run() });
   }
 
-  /** @returns how many */
+  /** @returns the number of expired invitations */
   run(): Promise<number> {
-    return inBatches(this.dataSource, EXPIRE);
+    return runInBatches(this.dataSource, EXPIRE);
   }
 }

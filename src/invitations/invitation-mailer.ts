@@ -5,29 +5,31 @@ import { createTransport } from 'nodemailer';
 import type { Transporter } from 'nodemailer';
 import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
-import { Encryption } from '../common/encryption.js';
-import { messagesOf } from '../common/messages-of.js';
-import { tokenHash } from '../common/secret-token.js';
+import { Encryption } from '../common/crypto/encryption.js';
+import { errorMessage } from '../common/logging/error-message.js';
+import { tokenHash } from '../common/crypto/secret-token.js';
 import { Settings } from '../config/settings.js';
-import { Transactions } from '../database/transactions.js';
+import { Transactions } from '../database/transactions/transactions.js';
 import { Jobs } from '../jobs/jobs.js';
 import { Metrics } from '../metrics/metrics.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
+import { grantMail } from './invitation-mail-limits.js';
 import { InvitationMail } from './invitation-mail.entity.js';
 import { invitationMessage } from './invitation-message.js';
 import { findInvitation } from './invitation-rows.js';
 import { Invitation } from './invitation.entity.js';
 import type { EmailDelivery } from './invitation.entity.js';
 
-/** With a delay that doubles from one minute to an hour, the last attempt is about three hours after the first. */
+/** The delay doubles from one minute to one hour, so the last attempt is about three hours after the first. */
 const MAX_ATTEMPTS = 9;
-/** Less than the first delay: as long as a mail is being sent, it is not due for anybody else. */
+/** Shorter than the first delay, so that no other replica takes a mail that is being sent. */
 const SEND_TIMEOUT_MS = 45_000;
-/** How long the end of the service waits for the mail that is being sent; an unfinished one stays in the queue. */
+/** Time that a shutdown waits for the mail that is being sent. An unfinished mail stays in the queue. */
 const SHUTDOWN_TIMEOUT_MS = 3_000;
 
 /**
- * Sends invitations by mail where there is a server for it. The queue is a table: a request only adds to it,
- * whatever the server does, and any replica sends. A mail may be sent twice should a replica die in between.
+ * Sends invitations by mail if a mail server is configured. The queue is a table: requests only add to it, and every
+ * replica sends from it. A mail is sent twice if a replica crashes between sending and deleting the row.
  */
 @Injectable()
 export class InvitationMailer implements OnApplicationShutdown {
@@ -46,13 +48,15 @@ export class InvitationMailer implements OnApplicationShutdown {
     jobs: Jobs,
   ) {
     jobs.add({ name: 'send_mails', everySeconds: 10, work: () => this.deliver() });
-    metrics.gauge('mintkeep_mail_queue_messages', 'Mails in all that wait to be sent', () =>
-      this.mails.count(),
+    metrics.gauge(
+      'mintkeep_mail_queue_messages',
+      'Mails that wait to be sent, on all replicas together',
+      () => this.mails.count(),
     );
     if (settings.smtp) this.transport = createTransport(settings.smtp.url);
   }
 
-  /** What a new invitation says of its mail. */
+  /** Delivery state of a new invitation. */
   get initialDelivery(): EmailDelivery {
     return this.transport ? 'queued' : 'disabled';
   }
@@ -65,10 +69,22 @@ export class InvitationMailer implements OnApplicationShutdown {
     this.transport?.close();
   }
 
-  /** Adds the mail with this token, in place of one that still waits, and sends it once that is committed. */
-  async enqueue(invitationId: number, token: string, transaction: EntityManager): Promise<void> {
+  /**
+   * Queues the mail with this token, replaces a queued mail, and starts the delivery after the commit. Beyond a limit,
+   * no mail is queued. Requires the organization's lock.
+   */
+  async enqueue(
+    scope: OwnerScope,
+    invitationId: number,
+    token: string,
+    transaction: EntityManager,
+  ): Promise<void> {
     if (!this.transport) return;
-    const sealed = this.encryption.encrypt(token, context(invitationId));
+    const sealed = this.encryption.encrypt(token, encryptionContext(invitationId));
+    if (!(await grantMail(scope, invitationId, transaction))) {
+      await transaction.update(Invitation, { id: invitationId }, { emailDelivery: 'rate_limited' });
+      return replaceToken(invitationId, sealed, transaction);
+    }
     await transaction.query(
       `INSERT INTO invitation_mails (invitation_id, sealed_token, due_at) VALUES ($1, $2, clock_timestamp())
        ON CONFLICT (invitation_id) DO UPDATE SET sealed_token = $2, attempts = 0, due_at = clock_timestamp()`,
@@ -76,20 +92,20 @@ export class InvitationMailer implements OnApplicationShutdown {
     );
     this.transactions.afterCommit(transaction, () => {
       this.deliver().catch((error: unknown) =>
-        this.logger.warn({ reason: messagesOf(error) }, 'a mail is left for the next time'),
+        this.logger.warn({ reason: errorMessage(error) }, 'mail delivery failed; the next run retries'),
       );
       return Promise.resolve();
     });
   }
 
-  /** Takes back the mail of an invitation that is over. For the holder of the invitation's lock. */
-  async drop(invitationId: number, transaction: EntityManager): Promise<void> {
+  /** Removes the queued mail of an invitation that is no longer pending. Requires the invitation's lock. */
+  async cancel(invitationId: number, transaction: EntityManager): Promise<void> {
     const { affected } = await transaction.delete(InvitationMail, { invitationId });
     if (affected === 1)
       await transaction.update(Invitation, { id: invitationId }, { emailDelivery: 'failed' });
   }
 
-  /** Sends what is due. Runs once at a time on a replica; replicas that send at once share the queue by row locks. */
+  /** Sends all due mails. Runs once at a time per replica; replicas share the queue by row locks. */
   deliver(): Promise<void> {
     if (!this.transport) return Promise.resolve();
     this.running ??= this.sendDue().finally(() => (this.running = undefined));
@@ -104,7 +120,7 @@ export class InvitationMailer implements OnApplicationShutdown {
     }
   }
 
-  /** Takes a due mail for itself by moving its time to that of the next attempt. One: the next may have to wait. */
+  /** Leases the mail that is due first by moving its time to that of the next attempt. */
   private async lease(): Promise<LeasedMail | undefined> {
     const [[mail]] = await this.mails.query<[LeasedMail[], number]>(
       `UPDATE invitation_mails
@@ -119,28 +135,28 @@ export class InvitationMailer implements OnApplicationShutdown {
   private async send(mail: LeasedMail): Promise<void> {
     try {
       const invitation = await findInvitation({ id: mail.invitation_id }, this.mails.manager);
-      if (invitation?.response.status !== 'pending') return await this.settle(mail, 'failed');
-      const token = this.encryption.decrypt(mail.sealed_token, context(mail.invitation_id));
+      if (invitation?.response.status !== 'pending') return await this.complete(mail, 'failed');
+      const token = this.encryption.decrypt(mail.sealed_token, encryptionContext(mail.invitation_id));
       const message = invitationMessage(invitation, token, this.settings);
       const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]);
       await this.transport!.sendMail({ from: this.settings.smtp!.from, ...message, signal });
-      await this.settle(mail, 'sent', token);
+      await this.complete(mail, 'sent', token);
     } catch (error) {
-      const reason = messagesOf(error);
+      const reason = errorMessage(error);
       this.logger.warn(
         { invitationId: mail.invitation_id, attempts: mail.attempts, reason },
-        'a mail was not sent',
+        'a mail could not be sent',
       );
-      if (mail.attempts >= MAX_ATTEMPTS) await this.settle(mail, 'failed');
+      if (mail.attempts >= MAX_ATTEMPTS) await this.complete(mail, 'failed');
     }
   }
 
   /**
-   * Ends a mail, unless a new one has taken its place. Invitation first, mail second: the order that everybody
-   * keeps.
-   * @param token of a mail that was sent: then that counts, also where the mail was taken back meanwhile
+   * Stores the result of a delivery, unless a new mail replaced this one. Locks the invitation before the mail, as all
+   * transactions do.
+   * @param token of a mail that was sent, which counts even if the mail was cancelled in the meantime
    */
-  private async settle(mail: LeasedMail, delivery: EmailDelivery, token?: string): Promise<void> {
+  private async complete(mail: LeasedMail, delivery: EmailDelivery, token?: string): Promise<void> {
     const { invitation_id: id, sealed_token: sealedToken } = mail;
     await this.transactions.run(async (transaction) => {
       const lock = { mode: 'pessimistic_write' } as const;
@@ -158,6 +174,23 @@ interface LeasedMail {
   attempts: number;
 }
 
-function context(invitationId: number): string {
+/**
+ * Stores a new token in a queued mail that waits for its first attempt. Deletes every other mail: its link is invalid,
+ * and another attempt could exceed the limit.
+ */
+async function replaceToken(
+  invitationId: number,
+  sealedToken: Buffer,
+  transaction: EntityManager,
+): Promise<void> {
+  const { affected } = await transaction.update(
+    InvitationMail,
+    { invitationId, attempts: 0 },
+    { sealedToken },
+  );
+  if (affected === 0) await transaction.delete(InvitationMail, { invitationId });
+}
+
+function encryptionContext(invitationId: number): string {
   return `invitation-mail:${invitationId}`;
 }

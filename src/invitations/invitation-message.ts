@@ -1,31 +1,32 @@
-import { NAME_MAX_CODE_POINTS } from '../common/fields.js';
-import { html } from '../common/html.js';
-import { toShownName } from '../common/shown-name.js';
-import { EMAIL_MAX_LENGTH } from '../common/text.js';
+import { NAME_MAX_CODE_POINTS } from '../common/api/fields.js';
+import { html } from '../common/pages/html.js';
+import { toDisplayName } from '../common/text/display-name.js';
+import { EMAIL_MAX_LENGTH } from '../common/text/text.js';
 import type { Settings } from '../config/settings.js';
+import { looksLikeAddress } from '../common/text/address-like.js';
 import type { InvitationRow } from './invitation-rows.js';
-import { joinUrl } from './join-url.js';
 
-/** The mail as text and as HTML: plain, no images, nothing from outside. */
+/** Creates the mail as text and as HTML without images or other external resources. */
 export function invitationMessage(
   { response, organizationName, organizationSlug }: InvitationRow,
   token: string,
   settings: Settings,
 ): { to: string; subject: string; text: string; html: string } {
   const { email, role, invited_by, expires_at } = response;
-  const inviter = shown(invited_by.email, EMAIL_MAX_LENGTH) ?? 'Somebody';
-  const name = shown(organizationName, NAME_MAX_CODE_POINTS) ?? organizationSlug;
+  const inviter = displayLine(invited_by.email, EMAIL_MAX_LENGTH) ?? 'Somebody';
+  const name = displayLine(organizationName, NAME_MAX_CODE_POINTS) ?? organizationSlug;
   const link = joinUrl(settings, token);
   const until = `${expires_at.slice(0, 10)} at ${expires_at.slice(11, 16)} UTC`;
   const as = role === 'admin' ? 'an admin' : 'a member';
   return {
     to: email,
-    subject: `${inviter} invites you to ${name}`,
+    // Mail programs turn addresses in a subject into links, and the sender chooses the name.
+    subject: `${inviter} invites you to ${looksLikeAddress(name) ? organizationSlug : name}`,
     text: [
       `${inviter} invites you to join ${name} as ${as}.`,
       `Accept the invitation here, signed in as ${email}:`,
       link,
-      `The link is good until ${until}. If you do not know what this is about, do nothing.`,
+      `The link is valid until ${until}. If you do not expect this invitation, ignore this mail.`,
     ].join('\n\n'),
     html: html`<!doctype html>
       <html lang="en">
@@ -43,8 +44,8 @@ export function invitationMessage(
               >
             </p>
             <p style="color:#5c5c57;font-size:14px">
-              The invitation is for ${email} and good until ${until}. If you do not know what this is about,
-              do nothing.
+              The invitation is for ${email} and valid until ${until}. If you do not expect this invitation,
+              ignore this mail.
             </p>
             <p style="color:#5c5c57;font-size:14px;word-break:break-all">${link}</p>
           </div>
@@ -53,7 +54,12 @@ export function invitationMessage(
   };
 }
 
-/** In one line: another would pass for ours. */
-function shown(text: string, maxLength: number): string | undefined {
-  return toShownName(text.replace(/\s+/g, ' '), maxLength);
+/** Joins the lines of the text, because a further line could pass for text of the service. */
+function displayLine(text: string, maxLength: number): string | undefined {
+  return toDisplayName(text.replace(/\s+/g, ' '), maxLength);
+}
+
+/** Page of the dashboard that accepts an invitation by its token. */
+export function joinUrl({ dashboardUrl }: Pick<Settings, 'dashboardUrl'>, token: string): string {
+  return `${dashboardUrl}/join?token=${token}`;
 }

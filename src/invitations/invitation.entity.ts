@@ -1,21 +1,28 @@
 import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { CreatedAt, Id, Time } from '../database/columns.js';
-import type { Role } from '../organizations/membership.entity.js';
-import { Organization } from '../organizations/organization.entity.js';
+import { CreatedAt, Id, Time } from '../database/connection/columns.js';
+import type { Role } from '../organizations/model/membership.entity.js';
+import { Organization } from '../organizations/model/organization.entity.js';
 
 export const INVITATION_STATUSES = ['pending', 'accepted', 'cancelled', 'expired'] as const;
 export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
 
-/** `disabled`: there is no mail server; `failed`: given up after several attempts, or pointless before it was sent. */
-export const EMAIL_DELIVERIES = ['disabled', 'queued', 'sent', 'failed'] as const;
+/**
+ * Delivery of the latest mail. `disabled`: no mail server is configured. `failed`: given up after the last attempt, or
+ * cancelled before it was sent. `rate_limited`: not sent because of a limit.
+ */
+export const EMAIL_DELIVERIES = ['disabled', 'queued', 'sent', 'failed', 'rate_limited'] as const;
 export type EmailDelivery = (typeof EMAIL_DELIVERIES)[number];
 
-/** A place in an organization, offered to whoever has an address. */
+/** Invitation of the holder of an e-mail address to an organization. */
 @Entity('invitations')
 @Unique('invitations_token_sha256_key', ['tokenSha256'])
 @Check('invitations_role_check', `role IN ('admin', 'member')`)
 @Check('invitations_status_check', `status IN ('pending', 'accepted', 'cancelled', 'expired')`)
-@Check('invitations_email_delivery_check', `email_delivery IN ('disabled', 'queued', 'sent', 'failed')`)
+@Check(
+  'invitations_email_delivery_check',
+  `email_delivery IN ('disabled', 'queued', 'sent', 'failed', 'rate_limited')`,
+)
+@Index(['organizationId', 'status', 'id']) // finds the newest of each status
 @Index('invitations_pending_key', ['organizationId', 'emailKey'], {
   unique: true,
   where: `status = 'pending'`,
@@ -25,12 +32,11 @@ export class Invitation {
   id: number;
 
   /** Null once the organization is deleted. */
-  @Index()
   @ForeignKey(() => Organization, { onDelete: 'SET NULL' })
   @Column({ type: 'bigint', nullable: true })
   organizationId: number | null;
 
-  /** As they were when the invitation was made or, at last, when the organization was deleted. */
+  /** Name at the time of the invitation or, if the organization is deleted, at its deletion. */
   @Column({ type: 'text' })
   organizationName: string;
 
@@ -40,7 +46,7 @@ export class Invitation {
   @Column({ type: 'text' })
   email: string;
 
-  /** What addresses are compared by, see `emailKey`. */
+  /** Normalized address for comparisons, see `emailKey`. */
   @Index()
   @Column({ type: 'text' })
   emailKey: string;
@@ -48,7 +54,7 @@ export class Invitation {
   @Column({ type: 'text' })
   role: Role;
 
-  /** As stored; a pending one may have expired, which `invitation-rows.ts` decides. */
+  /** Stored status. A pending invitation may have expired: `invitation-rows.ts` computes the current status. */
   @Column({ type: 'text' })
   status: InvitationStatus;
 

@@ -11,33 +11,41 @@ import {
   Query,
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { BadRequest, NotFound } from '../common/domain-error.js';
-import { JsonBody } from '../common/json-body.js';
-import { Operation } from '../common/operation.js';
-import type { ParameterSchemas } from '../common/operation.js';
-import { PersonalOrganization } from '../organizations/organizations.errors.js';
-import { AdminOnly, Scope } from '../organizations/owner-scope.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
+import { BadRequest, NotFound } from '../common/api/domain-error.js';
+import { JsonBody } from '../common/api/json-body.js';
+import { Operation } from '../common/api/operation.js';
+import type { ParameterSchemas } from '../common/api/operation.js';
+import { PersonalOrganization } from '../organizations/model/organizations.errors.js';
+import { AdminOnly, Scope } from '../organizations/scope/owner-scope.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { InviteDto } from './dto/invitation.requests.js';
 import { InvitationListResponse, NewInvitationResponse } from './dto/invitation.response.js';
 import { INVITATION_STATUSES } from './invitation.entity.js';
 import type { InvitationStatus } from './invitation.entity.js';
-import { AlreadyMember, InvitationNotPending, InvitationPending } from './invitations.errors.js';
+import {
+  AlreadyMember,
+  InvitationNotPending,
+  InvitationPending,
+  TooManyInvitations,
+} from './invitations.errors.js';
 import { InvitationsService } from './invitations.service.js';
 
 const STATUS: ParameterSchemas = { status: { type: 'string', enum: INVITATION_STATUSES } };
+const MAIL_LIMITS =
+  'Limits of mails: one per minute and five in total per invitation, 100 per hour for an organization ' +
+  'and 100 per hour for a user. Beyond a limit, `email_delivery` is `rate_limited`.';
 const STATUS_UNKNOWN = new BadRequest(`status must be one of ${INVITATION_STATUSES.join(', ')}`);
 
-/** The side of those who invite. */
+/** Routes for admins who invite. */
 @ApiTags('Invitations')
 @Controller('me/organizations/:organizationId')
 export class InvitationsController {
   constructor(private readonly invitations: InvitationsService) {}
 
-  @Operation('inviteMember', 'Invite somebody', {
-    description: 'Valid for 7 days.',
-    answers: NewInvitationResponse,
-    refuses: [AlreadyMember, InvitationPending, new PersonalOrganization('invited to')],
+  @Operation('inviteMember', 'Invite a person', {
+    description: `Valid for 7 days. ${MAIL_LIMITS}`,
+    response: NewInvitationResponse,
+    rejects: [AlreadyMember, InvitationPending, new PersonalOrganization('invited to'), TooManyInvitations],
   })
   @AdminOnly('invite members')
   @Header('Cache-Control', 'no-store')
@@ -47,9 +55,10 @@ export class InvitationsController {
   }
 
   @Operation('listOrganizationInvitations', 'List the invitations of an organization', {
-    answers: InvitationListResponse,
+    description: 'All pending invitations and the 1,000 newest of the others.',
+    response: InvitationListResponse,
     query: STATUS,
-    refuses: [STATUS_UNKNOWN],
+    rejects: [STATUS_UNKNOWN],
   })
   @AdminOnly('list invitations')
   @Get('invitations')
@@ -58,8 +67,8 @@ export class InvitationsController {
   }
 
   @Operation('cancelInvitation', 'Cancel an invitation', {
-    description: 'Also when it was cancelled before.',
-    refuses: [NotFound, InvitationNotPending],
+    description: 'Succeeds for a cancelled invitation, too.',
+    rejects: [NotFound, InvitationNotPending],
   })
   @AdminOnly('cancel invitations')
   @HttpCode(HttpStatus.NO_CONTENT)
@@ -69,9 +78,9 @@ export class InvitationsController {
   }
 
   @Operation('resendInvitation', 'Send an invitation again', {
-    description: 'With a new token and for 7 new days: the old link is dead.',
-    answers: NewInvitationResponse,
-    refuses: [NotFound, InvitationNotPending],
+    description: `Creates a new token that is valid for 7 days. The old link no longer works. ${MAIL_LIMITS}`,
+    response: NewInvitationResponse,
+    rejects: [NotFound, InvitationNotPending],
   })
   @AdminOnly('resend invitations')
   @Header('Cache-Control', 'no-store')

@@ -3,35 +3,42 @@ import type { OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
-import { NotFound } from '../common/domain-error.js';
-import { newToken, tokenHash } from '../common/secret-token.js';
-import { emailKey } from '../common/text.js';
+import { NotFound } from '../common/api/domain-error.js';
+import { newToken, tokenHash } from '../common/crypto/secret-token.js';
+import { emailKey } from '../common/text/text.js';
 import { Settings } from '../config/settings.js';
-import { violatesUnique } from '../database/sql-states.js';
-import { Transactions } from '../database/transactions.js';
-import { AuditTrail } from '../organizations/audit-trail.js';
-import type { AuditAction } from '../organizations/audit-trail.js';
+import { hasMoreThan } from '../database/transactions/caps.js';
+import { Transactions } from '../database/transactions/transactions.js';
+import { translateViolation } from '../database/transactions/translate-violation.js';
+import { AuditTrail } from '../organizations/audit/audit-trail.js';
+import type { AuditAction } from '../organizations/audit/audit-event.entity.js';
 import { MembersService } from '../organizations/members.service.js';
 import { OrganizationDeleting } from '../organizations/membership-events.js';
-import { lockAs } from '../organizations/organization-lock.js';
-import { PersonalOrganization } from '../organizations/organizations.errors.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
+import { lockOrganizationAsAdmin } from '../organizations/scope/organization-locks.js';
+import { slugToInviteTo } from '../organizations/model/organization-rules.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import type { InviteDto } from './dto/invitation.requests.js';
 import type { InvitationResponse, NewInvitationResponse } from './dto/invitation.response.js';
 import { InvitationMailer } from './invitation-mailer.js';
-import { findInvitation, INVITATION_COLUMNS, shown } from './invitation-rows.js';
+import { joinUrl } from './invitation-message.js';
+import { findInvitation, LIST, listValues, lockInvitation, toInvitationResponse } from './invitation-rows.js';
 import type { InvitationRow, StoredInvitation } from './invitation-rows.js';
+import { assertPending, needsCancellation } from './invitation-rules.js';
 import { Invitation } from './invitation.entity.js';
 import type { InvitationStatus } from './invitation.entity.js';
-import { joinUrl } from './join-url.js';
-import { AlreadyMember, InvitationNotPending, InvitationPending } from './invitations.errors.js';
+import {
+  AlreadyMember,
+  InvitationPending,
+  PENDING_INVITATIONS_MAX,
+  TooManyInvitations,
+} from './invitations.errors.js';
 
 const VALIDITY = `interval '7 days'`;
-/** In SQL, by the database's clock. */
+/** SQL expression, so that the clock of the database counts. */
 const inSevenDays = (): string => `now() + ${VALIDITY}`;
 const now = (): string => 'clock_timestamp()';
 
-/** Invitations as the admins of an organization see them. */
+/** Invitations of an organization, managed by its admins. */
 @Injectable()
 export class InvitationsService implements OnModuleInit {
   constructor(
@@ -49,74 +56,80 @@ export class InvitationsService implements OnModuleInit {
     );
   }
 
-  /** @param status only those that have it at this moment */
+  /** Lists all pending invitations and the newest others. @param status limits the list to one current status */
   async list({ organizationId }: OwnerScope, status?: InvitationStatus): Promise<InvitationResponse[]> {
-    const invitations = await this.invitations.query<StoredInvitation[]>(
-      `SELECT * FROM (SELECT ${INVITATION_COLUMNS} FROM invitations i WHERE i.organization_id = $1) AS invitation
-       WHERE $2::text IS NULL OR status = $2 ORDER BY id`,
-      [organizationId, status ?? null],
-    );
-    return invitations.map(shown);
+    const values = listValues(organizationId, status);
+    const invitations = await this.invitations.query<StoredInvitation[]>(LIST, values);
+    return invitations.map(toInvitationResponse);
   }
 
-  /** @throws PersonalOrganization @throws AlreadyMember @throws InvitationPending */
+  /** @throws PersonalOrganization @throws AlreadyMember @throws InvitationPending @throws TooManyInvitations */
   invite(scope: OwnerScope, { email, role }: InviteDto): Promise<NewInvitationResponse> {
     const { organizationId, user } = scope;
     const token = newToken();
     return this.transactions.run(async (transaction) => {
-      const { kind, name, slug } = await lockAs(scope, 'invite members', transaction);
-      if (kind === 'personal' || slug === null) throw new PersonalOrganization('invited to');
+      const organization = await lockOrganizationAsAdmin(scope, 'invite members', transaction);
+      const slug = slugToInviteTo(organization);
       const key = emailKey(email);
       if (await this.members.hasAddress(organizationId, key, transaction)) throw new AlreadyMember();
-      await expireOverdue(transaction, organizationId);
-      const invitation = await insert(transaction, {
-        ...{ organizationId, organizationName: name, organizationSlug: slug },
-        ...{ email, emailKey: key, role, status: 'pending', tokenSha256: tokenHash(token) },
-        ...{ invitedByUserId: user.id, invitedByEmail: user.email },
-        ...{ emailDelivery: this.mailer.initialDelivery, expiresAt: inSevenDays },
-      });
-      await this.mailer.enqueue(invitation, token, transaction);
+      await expireOverdue(organizationId, transaction);
+      const values = {
+        organizationId,
+        organizationName: organization.name,
+        organizationSlug: slug,
+        email,
+        emailKey: key,
+        role,
+        status: 'pending',
+        tokenSha256: tokenHash(token),
+        invitedByUserId: user.id,
+        invitedByEmail: user.email,
+        emailDelivery: this.mailer.initialDelivery,
+        expiresAt: inSevenDays,
+      };
+      const invitation = await insert(values, transaction);
+      await assertBelowCap(organizationId, transaction);
+      await this.mailer.enqueue(scope, invitation, token, transaction);
       await this.record(scope, 'invitation.created', { id: invitation, email, role }, transaction);
       return this.withToken(invitation, token, transaction);
     });
   }
 
-  /** Nothing happens to one that is cancelled already. @throws NotFound @throws InvitationNotPending */
+  /** Leaves a cancelled invitation unchanged. @throws NotFound @throws InvitationNotPending */
   cancel(scope: OwnerScope, id: number): Promise<void> {
     return this.transactions.run(async (transaction) => {
       const { response } = await this.lock(scope, id, 'cancel invitations', transaction);
-      if (response.status === 'cancelled') return;
-      if (response.status !== 'pending') throw new InvitationNotPending();
+      if (!needsCancellation(response.status)) return;
       await transaction.update(Invitation, { id }, { status: 'cancelled', cancelledAt: now });
-      await this.mailer.drop(id, transaction);
+      await this.mailer.cancel(id, transaction);
       await this.record(scope, 'invitation.cancelled', response, transaction);
     });
   }
 
-  /** Replaces the token: the old link is dead. @throws NotFound @throws InvitationNotPending */
+  /** Replaces the token, which invalidates the old link. @throws NotFound @throws InvitationNotPending */
   resend(scope: OwnerScope, id: number): Promise<NewInvitationResponse> {
     const token = newToken();
     return this.transactions.run(async (transaction) => {
       const { response } = await this.lock(scope, id, 'resend invitations', transaction);
-      if (response.status !== 'pending') throw new InvitationNotPending();
+      assertPending(response.status);
       const tokenSha256 = tokenHash(token);
       const emailDelivery = this.mailer.initialDelivery;
       await transaction.update(Invitation, { id }, { tokenSha256, emailDelivery, expiresAt: inSevenDays });
-      await this.mailer.enqueue(id, token, transaction);
+      await this.mailer.enqueue(scope, id, token, transaction);
       await this.record(scope, 'invitation.resent', response, transaction);
       return this.withToken(id, token, transaction);
     });
   }
 
-  /** Organization first, invitation second: the order that everybody keeps. */
+  /** Locks the organization before the invitation, as all transactions do. */
   private async lock(
     scope: OwnerScope,
     id: number,
     what: string,
     transaction: EntityManager,
   ): Promise<InvitationRow> {
-    await lockAs(scope, what, transaction);
-    const invitation = await findInvitation({ id }, transaction, 'lock');
+    await lockOrganizationAsAdmin(scope, what, transaction);
+    const invitation = await lockInvitation({ id }, transaction);
     if (invitation?.organizationId !== scope.organizationId) throw new NotFound();
     return invitation;
   }
@@ -130,9 +143,9 @@ export class InvitationsService implements OnModuleInit {
     return { ...response, token, join_url: joinUrl(this.settings, token) };
   }
 
-  /** Keeps them, so that the holder of a link is told what became of it. */
+  /** Cancels the pending invitations but keeps all rows, so that the holder of a link gets the status. */
   private async cancelAll(organizationId: number, transaction: EntityManager): Promise<void> {
-    await expireOverdue(transaction, organizationId);
+    await expireOverdue(organizationId, transaction);
     await transaction.query(
       `UPDATE invitations i SET organization_name = o.name, organization_slug = o.slug
        FROM organizations o WHERE o.id = i.organization_id AND o.id = $1`,
@@ -160,18 +173,22 @@ export class InvitationsService implements OnModuleInit {
 type Inserted = Parameters<EntityManager['insert']>[1];
 
 /** @throws InvitationPending */
-async function insert(transaction: EntityManager, values: Inserted): Promise<number> {
-  try {
-    const { identifiers } = await transaction.insert(Invitation, values);
-    return (identifiers[0] as { id: number }).id;
-  } catch (error) {
-    if (violatesUnique(error, 'invitations_pending_key')) throw new InvitationPending();
-    throw error;
-  }
+async function insert(values: Inserted, transaction: EntityManager): Promise<number> {
+  const { identifiers } = await transaction
+    .insert(Invitation, values)
+    .catch((error: unknown) => translateViolation(error, { invitations_pending_key: InvitationPending }));
+  return (identifiers[0] as { id: number }).id;
 }
 
-/** Writes down what has come to pass, so that it does not stand in the way of something new. */
-async function expireOverdue(transaction: EntityManager, organizationId: number): Promise<void> {
+/** Counts after the insert. Requires the organization's lock. @throws TooManyInvitations */
+async function assertBelowCap(organizationId: number, transaction: EntityManager): Promise<void> {
+  const rows = `FROM invitations WHERE organization_id = $1 AND status = 'pending'`;
+  if (await hasMoreThan(PENDING_INVITATIONS_MAX, rows, [organizationId], transaction))
+    throw new TooManyInvitations();
+}
+
+/** Stores the expiry of invitations, so that they do not block a new invitation to the same address. */
+async function expireOverdue(organizationId: number, transaction: EntityManager): Promise<void> {
   await transaction.query(
     `UPDATE invitations SET status = 'expired'
      WHERE organization_id = $1 AND status = 'pending' AND expires_at <= clock_timestamp()`,

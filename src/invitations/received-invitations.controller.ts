@@ -2,8 +2,9 @@ import { Controller, Get, HttpCode, HttpStatus, Param, ParseIntPipe, Post } from
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentUser } from '../auth/session-user.js';
 import type { SessionUser } from '../auth/session-user.js';
-import { JsonBody } from '../common/json-body.js';
-import { Operation } from '../common/operation.js';
+import { JsonBody } from '../common/api/json-body.js';
+import { Operation } from '../common/api/operation.js';
+import { TooManyMembers } from '../organizations/model/organizations.errors.js';
 import { InvitationTokenDto } from './dto/invitation.requests.js';
 import {
   AcceptedInvitationResponse,
@@ -20,31 +21,31 @@ import {
 } from './invitations.errors.js';
 import { ReceivedInvitationsService } from './received-invitations.service.js';
 
-const REFUSALS = [
+const REJECTIONS = [
   InvitationNotFound,
   EmailUnverified,
   InvitationCancelled,
   InvitationExpired,
   InvitationUsed,
 ];
-const AGAIN = 'The same user again, while still a member, gets the same answer.';
+const IDEMPOTENT = 'A repeated request of the same user, while still a member, gets the same response.';
 
-/** The side of those who are invited. */
+/** Routes for invited users. */
 @ApiTags('Invitations')
 @Controller('me/invitations')
 export class ReceivedInvitationsController {
   constructor(private readonly invitations: ReceivedInvitationsService) {}
 
-  @Operation('listInvitations', 'List invitations for you', { answers: ReceivedInvitationListResponse })
+  @Operation('listInvitations', 'List invitations for you', { response: ReceivedInvitationListResponse })
   @Get()
   async list(@CurrentUser() user: SessionUser): Promise<ReceivedInvitationListResponse> {
     return { invitations: await this.invitations.list(user) };
   }
 
-  @Operation('previewInvitation', 'Look at an invitation', {
-    description: 'Whoever has the link may.',
-    answers: InvitationPreviewResponse,
-    refuses: [InvitationNotFound],
+  @Operation('previewInvitation', 'Preview an invitation', {
+    description: 'Available to every holder of the link.',
+    response: InvitationPreviewResponse,
+    rejects: [InvitationNotFound],
   })
   @HttpCode(HttpStatus.OK)
   @Post('preview')
@@ -53,9 +54,9 @@ export class ReceivedInvitationsController {
   }
 
   @Operation('acceptInvitationByToken', 'Accept an invitation by its link', {
-    description: AGAIN,
-    answers: AcceptedInvitationResponse,
-    refuses: [...REFUSALS, EmailMismatch],
+    description: IDEMPOTENT,
+    response: AcceptedInvitationResponse,
+    rejects: [...REJECTIONS, EmailMismatch, TooManyMembers],
   })
   @HttpCode(HttpStatus.OK)
   @Post('accept')
@@ -67,9 +68,9 @@ export class ReceivedInvitationsController {
   }
 
   @Operation('acceptInvitation', 'Accept an invitation', {
-    description: AGAIN,
-    answers: AcceptedInvitationResponse,
-    refuses: REFUSALS,
+    description: IDEMPOTENT,
+    response: AcceptedInvitationResponse,
+    rejects: [...REJECTIONS, TooManyMembers],
   })
   @HttpCode(HttpStatus.OK)
   @Post(':invitationId/accept')
@@ -80,7 +81,7 @@ export class ReceivedInvitationsController {
     return this.invitations.accept(user, { id });
   }
 
-  @Operation('declineInvitation', 'Decline an invitation', { refuses: REFUSALS })
+  @Operation('declineInvitation', 'Decline an invitation', { rejects: REJECTIONS })
   @HttpCode(HttpStatus.NO_CONTENT)
   @Post(':invitationId/decline')
   async decline(

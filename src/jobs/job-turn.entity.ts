@@ -1,7 +1,7 @@
 import { Entity, PrimaryColumn } from 'typeorm';
-import { Time } from '../database/columns.js';
+import { Time } from '../database/connection/columns.js';
 
-/** When a job was last begun, by whichever replica: that is what the replicas take turns by. */
+/** Time at which any replica last started a job. Replicas take turns by it. */
 @Entity('jobs')
 export class JobTurn {
   @PrimaryColumn({ type: 'text' })

@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { QueryRunner } from 'typeorm';
-import { Gate } from '../common/gate.js';
+import { Semaphore } from '../common/async/semaphore.js';
 import { Settings } from '../config/settings.js';
-import { LOCKS_OF_JOBS } from '../database/advisory-locks.js';
+import { LOCKS_OF_JOBS } from '../database/transactions/advisory-locks.js';
 
-/** With these, what jobs and requests do comes to an end, however many jobs are at it. */
+/** Connections that jobs never hold for their locks, so that jobs and requests always make progress. */
 const CONNECTIONS_WITHOUT_JOBS = 2;
-/** Timers of replicas drift: a turn that comes this much of its period early is on time. */
-const ON_TIME = 0.9;
+/** Part of the period after which a job is due again, because the timers of replicas drift. */
+const DUE_AFTER = 0.9;
 
-/** Due is also what was begun in the future: the clock was put back since, perhaps by years. */
+/** SQL: starts a job if it is due. A start in the future is due, too: the clock was set back since, perhaps by years. */
 const TAKE_TURN = `
   INSERT INTO jobs AS j (name, begun_at) VALUES ($1, clock_timestamp())
   ON CONFLICT (name) DO UPDATE SET begun_at = excluded.begun_at
@@ -19,25 +19,25 @@ const TAKE_TURN = `
   RETURNING name`;
 
 /**
- * Sees to it that of all replicas one does a job, once in its period. A lock of PostgreSQL's is held while it does,
- * so that a job which takes longer than its period is not begun again; it goes with the connection of a replica that
- * dies. Time is the database's.
+ * Lets one of all replicas run a job, once per period. An advisory lock prevents a second start of a job that takes
+ * longer than its period. PostgreSQL releases the lock when the connection of the replica ends. The clock of the database
+ * counts.
  */
 @Injectable()
 export class JobTurns {
-  /** A job has a connection for its lock, and needs others beside it. */
-  private readonly gate: Gate;
+  /** Limits the connections for locks. A job needs further connections for its work. */
+  private readonly gate: Semaphore;
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     { databasePoolSize }: Settings,
   ) {
-    this.gate = new Gate(databasePoolSize - CONNECTIONS_WITHOUT_JOBS, 0, (waitedMs) => {
+    this.gate = new Semaphore(databasePoolSize - CONNECTIONS_WITHOUT_JOBS, 0, (waitedMs) => {
       return new Error(`other jobs have had all connections for ${waitedMs} ms`);
     });
   }
 
-  /** @returns whether it was this replica's turn, and the work is done. @throws what the work throws */
+  /** @returns whether the work was done, on this replica's turn. @throws errors of the work */
   take(name: string, everySeconds: number, work: () => Promise<void>): Promise<boolean> {
     return this.gate.run(() => this.takeLocked(name, everySeconds, work), everySeconds * 1_000);
   }
@@ -61,11 +61,11 @@ export class JobTurns {
 }
 
 async function isDue(connection: QueryRunner, name: string, everySeconds: number): Promise<boolean> {
-  const rows = (await connection.query(TAKE_TURN, [name, everySeconds * ON_TIME])) as unknown[];
+  const rows = (await connection.query(TAKE_TURN, [name, everySeconds * DUE_AFTER])) as unknown[];
   return rows.length === 1;
 }
 
-/** A connection that is lost has given up its locks. */
+/** Ignores errors: a lost connection has released its locks. */
 async function unlock(connection: QueryRunner, lock: readonly unknown[]): Promise<void> {
   await connection.query('SELECT pg_advisory_unlock($1, hashtext($2))', [...lock]).catch(() => undefined);
 }

@@ -4,7 +4,7 @@ import { JobTurn } from './job-turn.entity.js';
 import { JobTurns } from './job-turns.js';
 import { Jobs } from './jobs.js';
 
-/** What is done without anybody asking. */
+/** Scheduled jobs, each run by one replica at a time. */
 @Global()
 @Module({ imports: [TypeOrmModule.forFeature([JobTurn])], providers: [Jobs, JobTurns], exports: [Jobs] })
 export class JobsModule {}

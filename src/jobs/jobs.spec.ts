@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { jest } from '@jest/globals';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { startApp } from '../../test/support/app.js';
 import type { TestApp } from '../../test/support/app.js';
@@ -11,7 +12,7 @@ import { Jobs } from './jobs.js';
 import type { Job } from './jobs.js';
 
 let replicas: TestApp[];
-/** Those that the service adds itself. */
+/** Jobs of the service itself. */
 let shipped: Job[];
 let names = 0;
 
@@ -44,7 +45,7 @@ const letPass = (name: string, seconds: number) =>
 const figure = async (replica: TestApp, name: string, labels: string) =>
   (await readMetrics(replica)).get(`mintkeep_job_${name}{${labels}}`) ?? 0;
 
-it('is done by one replica, once in its period, however often it comes up', async () => {
+it('runs on one replica once per period, however often it is triggered', async () => {
   let done = 0;
   const name = addToAll(() => ++done);
   await inParallel(10, () => runOnAll(name));
@@ -167,10 +168,11 @@ it('fails, and nothing else does, while the database is gone; later it is done',
 it('comes up by itself, and the end of the service waits for it', async () => {
   let begun = 0;
   let ended = 0;
-  const replica = await startApp();
+  const scheduler = new SchedulerRegistry();
   const jobs = new Jobs(
     { take: async (_: string, __: number, work: () => Promise<void>) => (await work(), true) } as never,
     { jobs: { finished: () => ended++ } } as never,
+    scheduler,
   );
   let finish!: () => void;
   const finished = new Promise<void>((resolve) => (finish = resolve));
@@ -181,7 +183,15 @@ it('comes up by itself, and the end of the service waits for it', async () => {
   finish();
   await stopped;
   expect([begun, ended]).toEqual([1, 1]);
+  expect(scheduler.getIntervals()).toEqual([]);
+});
+
+it('is in the registry of the scheduler, and not any more once the service is stopped', async () => {
+  const replica = await startApp();
+  const scheduler = replica.app.get(SchedulerRegistry);
+  expect(scheduler.getIntervals()).toEqual(expect.arrayContaining(shipped.map(({ name }) => name)));
   await replica.close();
+  expect(scheduler.getIntervals()).toEqual([]);
 });
 
 it('has a name of its own', () => {
@@ -191,12 +201,12 @@ it('has a name of its own', () => {
   );
 });
 
-it('is in the table of the README, with its period', () => {
-  const readme = readFileSync('README.md', 'utf8');
-  const listed = [...readme.matchAll(/^\| `(\w+)` \| every ([\w ]+) \|/gm)].map(([, ...row]) => row);
+it('is in the table of docs/operations.md, with its period', () => {
+  const operations = readFileSync('docs/operations.md', 'utf8');
+  const listed = [...operations.matchAll(/^\| `(\w+)` \| (\d+ \w+) \|/gm)].map(([, ...row]) => row);
   const periods = new Map([
     [10, '10 seconds'],
-    [60, 'minute'],
+    [60, '1 minute'],
     [600, '10 minutes'],
   ]);
   const jobs = shipped.map(({ name, everySeconds }) => [name, periods.get(everySeconds)]);

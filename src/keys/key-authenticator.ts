@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { tokenHash } from '../common/secret-token.js';
-import { detached } from '../common/text.js';
+import { tokenHash } from '../common/crypto/secret-token.js';
+import { detach } from '../common/text/text.js';
 import { Settings } from '../config/settings.js';
-import { Invalidations } from '../database/invalidations.js';
-import type { Invalidation } from '../database/invalidations.js';
-import { LeasedCache } from '../database/leased-cache.js';
-import { UrgentQueries } from '../database/urgent-queries.js';
+import { Invalidations } from '../database/invalidation/invalidations.js';
+import type { Invalidation } from '../database/invalidation/replica-listener.js';
+import { LeasedCache } from '../database/invalidation/leased-cache.js';
+import { UrgentQueries } from '../database/connection/urgent-queries.js';
 import { isKeySecret } from './key-format.js';
 import { KeyUsage } from './key-usage.js';
 import { DatabaseUnavailable } from './keys.errors.js';
@@ -13,18 +13,18 @@ import { KEYS_REVOKED } from './keys.service.js';
 
 const CACHED_KEYS = 50_000;
 
-/** A key whose holder may stand in for the owner at the proxy. */
+/** Verified key, whose holder may use the upstreams of the owner. */
 export interface AuthenticatedKey {
   readonly id: number;
   readonly organizationId: number;
   readonly userId: string;
   /** Unix time in milliseconds. */
   readonly expiresAt: number | null;
-  /** Whether the database could not be asked just now, and the key is one that was verified before. */
+  /** Whether the database was unreachable and the key was verified earlier. */
   readonly isInGrace: boolean;
 }
 
-/** A team's key works only while its holder is a member. Personal organizations have their user as a member, too. */
+/** Finds a key only while its holder is a member. The user of a personal organization is its member, too. */
 const FIND = {
   name: 'keys.authenticate',
   text: `
@@ -41,20 +41,21 @@ interface Row {
 }
 
 /**
- * Tells whose key a secret is, from memory wherever that may be believed ({@link LeasedCache}): what is revoked is
- * forgotten before the revocation is answered. A key that is being loaded while anything is revoked is used for the
- * request that asked, which began before the revocation was answered, but not kept. While the database cannot be
- * reached, keys verified before are served for `KEY_GRACE_SECONDS` after it was last heard of. Every request asks
- * anew then: what is revoked once the database is back is served to none that comes after.
+ * Finds the key of a secret, from a {@link LeasedCache} if its entry is fresh. A revocation removes the entry on all
+ * replicas before its response is sent. A key whose load overlaps a revocation serves the current request, which began
+ * before that response, but is not cached.
+ *
+ * While the database is unreachable, verified keys stay valid for `KEY_GRACE_SECONDS` after the last contact. Every
+ * request still tries the database first, so that a revocation takes effect as soon as the database is back.
  */
 @Injectable()
 export class KeyAuthenticator {
-  /** By secret, as it came: to hash it again for every request costs more than all the rest. */
+  /** Keys by their plain secret: hashing the secret of every request would cost more than the rest of the lookup. */
   private readonly cache: LeasedCache<string, AuthenticatedKey>;
 
   constructor(
     private readonly queries: UrgentQueries,
-    invalidations: Invalidations,
+    private readonly invalidations: Invalidations,
     private readonly usage: KeyUsage,
     { keyGraceSeconds }: Settings,
   ) {
@@ -62,18 +63,34 @@ export class KeyAuthenticator {
   }
 
   /**
-   * The key with this secret; undefined when it is unknown, revoked or expired.
+   * Finds the key with this secret; undefined if the key is unknown, revoked or expired.
    * @throws DatabaseUnavailable
    */
   authenticate(secret: string): AuthenticatedKey | undefined | Promise<AuthenticatedKey | undefined> {
-    const key = this.cache.believed(secret);
+    const key = this.cache.getFresh(secret);
     if (key) return this.accept(key);
     return isKeySecret(secret) ? this.load(secret) : undefined;
   }
 
+  /** Counter that increases when any key may have been revoked. */
+  get version(): number {
+    return this.cache.changes;
+  }
+
+  /**
+   * Whether a verified key is certainly still valid, without a query. If not, {@link authenticate} decides.
+   * @param version {@link version} before the verification of the key
+   */
+  isStillValid(key: AuthenticatedKey, version: number): boolean {
+    if (version !== this.version || isExpired(key)) return false;
+    return key.isInGrace || this.invalidations.hasLease;
+  }
+
   private async load(secret: string): Promise<AuthenticatedKey | undefined> {
     try {
-      const { value: key, isInGrace } = await this.cache.ask(detached(secret), () => this.read(secret));
+      const { value: key, isStale: isInGrace } = await this.cache.read(detach(secret), () =>
+        this.read(secret),
+      );
       return this.accept(key && isInGrace ? { ...key, isInGrace } : key);
     } catch {
       throw new DatabaseUnavailable();
@@ -86,18 +103,22 @@ export class KeyAuthenticator {
   }
 
   private accept(key: AuthenticatedKey | undefined): AuthenticatedKey | undefined {
-    if (!key || (key.expiresAt !== null && key.expiresAt <= Date.now())) return undefined;
-    this.usage.note(key.id);
+    if (!key || isExpired(key)) return undefined;
+    this.usage.recordUse(key.id);
     return key;
   }
 }
 
-/** Which keys an invalidation is about. */
+/** Matches the cached keys that an invalidation revokes. */
 function revoked({ topic, id, organizationId, userId }: Invalidation) {
   if (topic !== KEYS_REVOKED) return undefined;
   return (_: string, key: AuthenticatedKey) =>
     key.id === id ||
     (key.organizationId === organizationId && (userId === undefined || key.userId === userId));
+}
+
+function isExpired({ expiresAt }: AuthenticatedKey): boolean {
+  return expiresAt !== null && expiresAt <= Date.now();
 }
 
 function toKey({ id, organization_id, user_id, expires_at }: Row): AuthenticatedKey {

@@ -1,23 +1,23 @@
 import { crc32 } from 'node:zlib';
-import { isKeySecret, newKeySecret, shownParts } from './key-format.js';
+import { isKeySecret, newKeySecret, visibleParts } from './key-format.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-it('makes keys of prefix, 36 random characters and a checksum', () => {
+it('creates keys of prefix, 36 random characters and a checksum', () => {
   const secret = newKeySecret();
   expect(secret).toMatch(/^mk_[0-9A-Za-z]{42}$/);
   const value = [...secret.slice(-6)].reduce((sum, digit) => sum * 62 + ALPHABET.indexOf(digit), 0);
   expect(value).toBe(crc32(secret.slice(0, -6)));
 });
 
-it('makes a different one every time, from all of the alphabet', () => {
+it('creates different keys from the whole alphabet', () => {
   const secrets = Array.from({ length: 500 }, newKeySecret);
   expect(new Set(secrets).size).toBe(500);
   expect(new Set(secrets.flatMap((secret) => [...secret.slice(3, 39)])).size).toBe(62);
   expect(secrets.every(isKeySecret)).toBe(true);
 });
 
-it('takes a key with any other character in any place for none', () => {
+it('rejects a key with any changed character', () => {
   const secret = newKeySecret();
   for (let i = 0; i < secret.length; i++) {
     const other = secret[i] === 'x' ? 'y' : 'x';
@@ -33,11 +33,11 @@ it.each([
   newKeySecret().replace('mk_', 'sk_'),
   `${newKeySecret()}\n`,
   `mk_${'é'.repeat(42)}`,
-])('%j is no key', (text) => expect(isKeySecret(text)).toBe(false));
+])('%j is not a key', (text) => expect(isKeySecret(text)).toBe(false));
 
-it('shows of a key what tells it from others, not what opens anything', () => {
+it('shows only the prefix and the last 4 characters', () => {
   const secret = newKeySecret();
-  const { prefix, last4 } = shownParts(secret);
+  const { prefix, last4 } = visibleParts(secret);
   expect(secret.startsWith(prefix) && secret.endsWith(last4)).toBe(true);
   expect(prefix.length + last4.length).toBeLessThan(12);
 });

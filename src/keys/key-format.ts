@@ -8,29 +8,29 @@ const CHECKSUM_CHARACTERS = 6;
 const LENGTH = PREFIX.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 const SHAPE = new RegExp(`^${PREFIX}[${ALPHABET}]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
-/** How much of the beginning and of the end is kept to tell keys apart by. */
+/** Lengths of the visible beginning and end, by which people recognize a key. */
 const SHOWN_PREFIX = PREFIX.length + 4;
 const SHOWN_END = 4;
 
-/** `mk_`, 36 random base62 characters, and their checksum. */
+/** Creates a secret: `mk_`, 36 random base62 characters and a checksum. */
 export function newKeySecret(): string {
   let body = PREFIX;
   for (let i = 0; i < RANDOM_CHARACTERS; i++) body += ALPHABET[randomInt(ALPHABET.length)];
   return body + checksum(body);
 }
 
-/** Whether this could be a key at all: a mistyped or made-up one is told without a look into the database. */
+/** Whether prefix, length and checksum are right. Rejects mistyped and invented keys without a query. */
 export function isKeySecret(text: string): boolean {
   if (text.length !== LENGTH || !SHAPE.test(text)) return false;
   return text.slice(-CHECKSUM_CHARACTERS) === checksum(text.slice(0, -CHECKSUM_CHARACTERS));
 }
 
-/** What may be shown of a key. */
-export function shownParts(secret: string): { prefix: string; last4: string } {
+/** Returns the parts of a key that may be shown. */
+export function visibleParts(secret: string): { prefix: string; last4: string } {
   return { prefix: secret.slice(0, SHOWN_PREFIX), last4: secret.slice(-SHOWN_END) };
 }
 
-/** The CRC-32 in base62, most significant digit first, padded with zeros. */
+/** Returns the CRC-32 in base62, most significant digit first, padded with zeros. */
 function checksum(body: string): string {
   let value = crc32(body);
   let digits = '';

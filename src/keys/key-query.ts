@@ -1,28 +1,28 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { BadRequest } from '../common/domain-error.js';
-import type { ParameterSchemas } from '../common/operation.js';
+import { BadRequest } from '../common/api/domain-error.js';
+import type { ParameterSchemas } from '../common/api/operation.js';
 
-/** The query of lists of keys. */
+/** Query parameters of key lists. */
 export const INCLUDE_REVOKED: ParameterSchemas = {
   include_revoked: {
     type: 'boolean',
     default: false,
-    description: 'Whether keys that work no more are listed, too.',
+    description: 'Whether to include revoked keys, up to the 1,000 that were revoked last.',
   },
 };
 
-/** {@link INCLUDE_REVOKED} is neither `true` nor `false`. */
-export class NotAChoice extends BadRequest {
+/** The parameter {@link INCLUDE_REVOKED} is neither `true` nor `false`. */
+export class InvalidIncludeRevoked extends BadRequest {
   constructor() {
     super('include_revoked must be true or false');
   }
 }
 
-/** Whether {@link INCLUDE_REVOKED} is asked for. @throws NotAChoice */
+/** Injects the value of {@link INCLUDE_REVOKED}. @throws NotAChoice */
 export const IncludeRevoked = createParamDecorator((_: unknown, context: ExecutionContext): boolean => {
   const { include_revoked: given = 'false' } = context.switchToHttp().getRequest<Request>().query;
-  if (given !== 'true' && given !== 'false') throw new NotAChoice();
+  if (given !== 'true' && given !== 'false') throw new InvalidIncludeRevoked();
   return given === 'true';
 });

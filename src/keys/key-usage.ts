@@ -4,15 +4,15 @@ import { Interval } from '@nestjs/schedule';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
-import { messagesOf } from '../common/messages-of.js';
+import { errorMessage } from '../common/logging/error-message.js';
 import { ProxyKey } from './proxy-key.entity.js';
 
-/** A key's time of last use is written once in this time, by all replicas together. */
+/** Resolution of the time of last use. All replicas together write it once per key in this time. */
 const RESOLUTION_MS = 60_000;
 const FLUSH_INTERVAL_MS = 5_000;
 const TRACKED_KEYS = 100_000;
 
-/** What another replica has written within the resolution stays, and nobody is waited for who holds a key. */
+/** Skips keys that another replica wrote within the resolution, and keys that are locked. */
 const WRITE = `
   UPDATE proxy_keys k SET last_used_at = due.at
   FROM (
@@ -25,7 +25,7 @@ const WRITE = `
   WHERE k.id = due.id
   RETURNING k.id`;
 
-/** Notes when keys are used, and writes it down off the request's path. */
+/** Records the time of last use of keys and writes it in batches, not during the request. */
 @Injectable()
 export class KeyUsage implements OnApplicationShutdown {
   private readonly logger = new Logger(KeyUsage.name);
@@ -34,7 +34,7 @@ export class KeyUsage implements OnApplicationShutdown {
 
   constructor(@InjectRepository(ProxyKey) private readonly keys: Repository<ProxyKey>) {}
 
-  note(keyId: number): void {
+  recordUse(keyId: number): void {
     const now = Date.now();
     if (now - (this.notedAt.peek(keyId) ?? -Infinity) < RESOLUTION_MS) return;
     this.notedAt.set(keyId, now);
@@ -50,9 +50,9 @@ export class KeyUsage implements OnApplicationShutdown {
       const values = [[...batch.keys()], [...batch.values()], RESOLUTION_MS];
       const [rows] = await this.keys.query<[{ id: number }[], number]>(WRITE, values);
       const written = new Set(rows.map(({ id }) => id));
-      for (const id of batch.keys()) if (!written.has(id)) this.notedAt.delete(id); // due before a minute is over
+      for (const id of batch.keys()) if (!written.has(id)) this.notedAt.delete(id); // retried with the next use
     } catch (error) {
-      this.logger.warn({ reason: messagesOf(error) }, 'the use of keys could not be written');
+      this.logger.warn({ reason: errorMessage(error) }, 'the time of last use of keys could not be written');
       for (const [id, at] of batch) this.unwritten.set(id, Math.max(at, this.unwritten.get(id) ?? 0));
     }
   }

@@ -13,20 +13,23 @@ import {
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentUser } from '../auth/session-user.js';
 import type { SessionUser } from '../auth/session-user.js';
-import { NotFound } from '../common/domain-error.js';
-import { JsonBody, OptionalJsonBody } from '../common/json-body.js';
-import { Operation } from '../common/operation.js';
-import { OrganizationNotFound } from '../organizations/organizations.errors.js';
-import { ScopesService } from '../organizations/scopes.service.js';
-import { MintOwnKeyDto, OF_MINTING, RenameKeyDto } from './dto/key.requests.js';
+import { NotFound } from '../common/api/domain-error.js';
+import { JsonBody, OptionalJsonBody } from '../common/api/json-body.js';
+import { Operation } from '../common/api/operation.js';
+import { OrganizationNotFound } from '../organizations/model/organizations.errors.js';
+import { Scope } from '../organizations/scope/owner-scope.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
+import { ScopesService } from '../organizations/scope/scopes.service.js';
+import { MINT_DESCRIPTION, MintKeyDto, MintOwnKeyDto, RenameKeyDto } from './dto/key.requests.js';
 import { KeyListResponse, KeyResponse, NewKeyResponse } from './dto/key.response.js';
-import { INCLUDE_REVOKED, IncludeRevoked, NotAChoice } from './key-query.js';
-import { ScopeImmutable } from './keys.errors.js';
+import { INCLUDE_REVOKED, IncludeRevoked, InvalidIncludeRevoked } from './key-query.js';
+import { ScopeImmutable, TooManyKeys } from './keys.errors.js';
+import type { KeyFilter } from './key-rows.js';
 import { KeysService } from './keys.service.js';
 
-/** Everything of the caller's, personal and team. */
+/** Keys at two addresses: `me/keys` has all keys of the caller, the address of an organization the keys of that owner. */
 @ApiTags('Keys')
-@Controller('me/keys')
+@Controller('me')
 export class KeysController {
   constructor(
     private readonly keys: KeysService,
@@ -34,12 +37,12 @@ export class KeysController {
   ) {}
 
   @Operation('listKeys', 'List your keys', {
-    description: 'Personal and team ones.',
-    answers: KeyListResponse,
+    description: 'Keys of the personal organization and of teams.',
+    response: KeyListResponse,
     query: INCLUDE_REVOKED,
-    refuses: [NotAChoice],
+    rejects: [InvalidIncludeRevoked],
   })
-  @Get()
+  @Get('keys')
   async list(
     @CurrentUser() user: SessionUser,
     @IncludeRevoked() includeRevoked: boolean,
@@ -48,27 +51,27 @@ export class KeysController {
   }
 
   @Operation('mintKey', 'Mint a key', {
-    description: OF_MINTING,
-    answers: NewKeyResponse,
-    refuses: [OrganizationNotFound],
+    description: MINT_DESCRIPTION,
+    response: NewKeyResponse,
+    rejects: [OrganizationNotFound, TooManyKeys],
   })
   @Header('Cache-Control', 'no-store')
-  @Post()
+  @Post('keys')
   async mint(
     @CurrentUser() user: SessionUser,
     @OptionalJsonBody() body: MintOwnKeyDto,
   ): Promise<NewKeyResponse> {
     const { organization_id: id } = body;
     const scope =
-      id === undefined ? await this.scopes.personalScope(user) : await this.scopes.scope(user, id);
+      id === undefined ? await this.scopes.findPersonalScope(user) : await this.scopes.findScope(user, id);
     return this.keys.mint(scope, body);
   }
 
   @Operation('renameKey', 'Rename a key', {
-    answers: KeyResponse,
-    refuses: [NotFound, OrganizationNotFound, ScopeImmutable],
+    response: KeyResponse,
+    rejects: [NotFound, OrganizationNotFound, ScopeImmutable],
   })
-  @Put(':keyId')
+  @Put('keys/:keyId')
   rename(
     @CurrentUser() user: SessionUser,
     @Param('keyId', ParseIntPipe) id: number,
@@ -78,12 +81,58 @@ export class KeysController {
   }
 
   @Operation('revokeKey', 'Revoke a key', {
-    description: 'At once, and also when it was revoked before.',
-    refuses: [NotFound],
+    description: 'Takes effect at once. Succeeds for a revoked key, too.',
+    rejects: [NotFound],
   })
   @HttpCode(HttpStatus.NO_CONTENT)
-  @Delete(':keyId')
+  @Delete('keys/:keyId')
   async revoke(@CurrentUser() user: SessionUser, @Param('keyId', ParseIntPipe) id: number): Promise<void> {
     await this.keys.revoke(user, id, { userId: user.id });
   }
+
+  @Operation('listOrganizationKeys', 'List the keys of an organization', {
+    description: 'An admin gets all keys, a member only their own.',
+    response: KeyListResponse,
+    query: INCLUDE_REVOKED,
+    rejects: [InvalidIncludeRevoked],
+  })
+  @Get('organizations/:organizationId/keys')
+  async listOfOrganization(
+    @Scope() scope: OwnerScope,
+    @IncludeRevoked() includeRevoked: boolean,
+  ): Promise<KeyListResponse> {
+    return { keys: await this.keys.list(visibleKeys(scope), includeRevoked) };
+  }
+
+  @Operation('mintOrganizationKey', 'Mint a key of an organization', {
+    description: MINT_DESCRIPTION,
+    response: NewKeyResponse,
+    rejects: [TooManyKeys],
+  })
+  @Header('Cache-Control', 'no-store')
+  @Post('organizations/:organizationId/keys')
+  mintForOrganization(
+    @Scope() scope: OwnerScope,
+    @OptionalJsonBody() body: MintKeyDto,
+  ): Promise<NewKeyResponse> {
+    return this.keys.mint(scope, body);
+  }
+
+  @Operation('revokeOrganizationKey', 'Revoke a key of an organization', {
+    description: 'An admin can revoke any key, a member only their own. Succeeds for a revoked key, too.',
+    rejects: [NotFound],
+  })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  @Delete('organizations/:organizationId/keys/:keyId')
+  async revokeOfOrganization(
+    @Scope() scope: OwnerScope,
+    @Param('keyId', ParseIntPipe) id: number,
+  ): Promise<void> {
+    await this.keys.revoke(scope.user, id, visibleKeys(scope));
+  }
+}
+
+/** Filters the keys of an organization that the caller may see and revoke: all for admins, their own for members. */
+function visibleKeys({ organizationId, role, user }: OwnerScope): KeyFilter {
+  return role === 'admin' ? { organizationId } : { organizationId, userId: user.id };
 }

@@ -5,13 +5,12 @@ import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyUsage } from './key-usage.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
-import { OrganizationKeysController } from './organization-keys.controller.js';
 import { ProxyKey } from './proxy-key.entity.js';
 
-/** Proxy keys: minting, revoking, and telling whose one is. */
+/** Proxy keys: minting, revocation and authentication. */
 @Module({
   imports: [OrganizationsModule, TypeOrmModule.forFeature([ProxyKey])],
-  controllers: [KeysController, OrganizationKeysController],
+  controllers: [KeysController],
   providers: [KeysService, KeyAuthenticator, KeyUsage],
   exports: [KeysService, KeyAuthenticator],
 })

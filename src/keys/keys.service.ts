@@ -4,38 +4,31 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Any, Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import type { SessionUser } from '../auth/session-user.js';
-import { NotFound } from '../common/domain-error.js';
-import { tokenHash } from '../common/secret-token.js';
-import { Invalidations } from '../database/invalidations.js';
-import { Transactions } from '../database/transactions.js';
-import { AuditTrail } from '../organizations/audit-trail.js';
+import { NotFound } from '../common/api/domain-error.js';
+import { tokenHash } from '../common/crypto/secret-token.js';
+import { Invalidations } from '../database/invalidation/invalidations.js';
+import { Transactions } from '../database/transactions/transactions.js';
+import { AuditTrail } from '../organizations/audit/audit-trail.js';
 import { MemberLeaving, OrganizationDeleting } from '../organizations/membership-events.js';
-import { holdMembership, holdOrganization } from '../organizations/organization-lock.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
+import { lockRole, lockOrganizationShared } from '../organizations/scope/organization-locks.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import type { MintKeyDto, RenameKeyDto } from './dto/key.requests.js';
 import type { KeyResponse, NewKeyResponse } from './dto/key.response.js';
-import { newKeySecret, shownParts } from './key-format.js';
+import { assertBelowKeyCaps, lockKeyCaps } from './key-caps.js';
+import type { KeyOwner } from './key-caps.js';
+import { newKeySecret, visibleParts } from './key-format.js';
+import { listStatement, SELECT_KEY } from './key-rows.js';
+import type { KeyFilter } from './key-rows.js';
 import { ScopeImmutable } from './keys.errors.js';
 import { ProxyKey } from './proxy-key.entity.js';
 import type { KeyDevice, RevokedReason } from './proxy-key.entity.js';
 
 const DEFAULT_NAME = 'API key';
 
-const SELECT = `
-  SELECT k.id, k.name, k.organization_id, k.user_id, u.email AS user_email, k.prefix, k.last4, k.source, k.device,
-    k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.revoked_reason
-  FROM proxy_keys k JOIN users u ON u.id = k.user_id`;
-
-/** Which keys a request sees and may end: those of a user, of an organization, or of a user within one. */
-interface KeyFilter {
-  readonly userId?: string;
-  readonly organizationId?: number;
-}
-
-/** What revocations are told by, so that caches forget the keys. */
+/** Topic of the invalidations that remove revoked keys from caches. */
 export const KEYS_REVOKED = 'keys-revoked';
 
-/** The keys that people mint, look at and revoke. */
+/** Minting, listing, renaming and revocation of keys. */
 @Injectable()
 export class KeysService implements OnModuleInit {
   constructor(
@@ -56,30 +49,32 @@ export class KeysService implements OnModuleInit {
     });
   }
 
-  /** In order of minting. */
-  list({ userId, organizationId }: KeyFilter, includeRevoked: boolean): Promise<KeyResponse[]> {
-    return this.keys.query<KeyResponse[]>(
-      `${SELECT} WHERE ($1::text IS NULL OR k.user_id = $1) AND ($2::bigint IS NULL OR k.organization_id = $2)
-       AND ($3 OR k.revoked_at IS NULL) ORDER BY k.id`,
-      [userId ?? null, organizationId ?? null, includeRevoked],
-    );
+  /** Lists keys in the order in which they were minted. */
+  list(filter: KeyFilter, includeRevoked: boolean): Promise<KeyResponse[]> {
+    return this.keys.query<KeyResponse[]>(...listStatement(filter, includeRevoked));
   }
 
-  /** What the keys with these ids are called, revoked ones too. */
-  async names(ids: readonly number[]): Promise<Map<number, string>> {
+  /** Checks the caps before a key is promised. A concurrent mint can still reach a cap first. @throws TooManyKeys */
+  assertCanMint(owner: KeyOwner): Promise<void> {
+    return assertBelowKeyCaps(owner, this.keys.manager);
+  }
+
+  /** Finds the names of keys by id, including revoked keys. */
+  async findNames(ids: readonly number[]): Promise<Map<number, string>> {
     const keys = await this.keys.find({ select: { id: true, name: true }, where: { id: Any(ids) } });
     return new Map(keys.map(({ id, name }) => [id, name]));
   }
 
-  /** @throws OrganizationNotFound when the caller is not a member any more */
+  /** @throws OrganizationNotFound if the caller is no longer a member @throws TooManyKeys */
   mint(scope: OwnerScope, fields: MintKeyDto): Promise<NewKeyResponse> {
     return this.transactions.run((transaction) => this.mintIn(scope, fields, null, transaction));
   }
 
   /**
-   * Mints in the caller's transaction.
-   * @param device what asked for it; null for the dashboard
-   * @throws OrganizationNotFound when the user is not a member any more
+   * Mints a key in the caller's transaction.
+   * @param device device that requested the key; null for the dashboard
+   * @throws OrganizationNotFound if the user is no longer a member
+   * @throws TooManyKeys before anything is written
    */
   async mintIn(
     { organizationId, user }: Pick<OwnerScope, 'organizationId' | 'user'>,
@@ -87,12 +82,19 @@ export class KeysService implements OnModuleInit {
     device: KeyDevice | null,
     transaction: EntityManager,
   ): Promise<NewKeyResponse> {
-    await holdMembership(organizationId, user.id, transaction);
+    await lockRole(organizationId, user.id, transaction);
+    const owner = { organizationId, userId: user.id };
+    await lockKeyCaps(owner, transaction);
+    await assertBelowKeyCaps(owner, transaction);
     const secret = newKeySecret();
     const key = transaction.create(ProxyKey, {
-      ...{ organizationId, userId: user.id, name: name ?? DEFAULT_NAME, expiresAt: instant(expires_at) },
-      ...{ secretSha256: tokenHash(secret), ...shownParts(secret) },
-      ...{ source: device ? 'device' : 'dashboard', device },
+      ...owner,
+      name: name ?? DEFAULT_NAME,
+      expiresAt: toUtc(expires_at),
+      secretSha256: tokenHash(secret),
+      ...visibleParts(secret),
+      source: device ? 'device' : 'dashboard',
+      device,
     });
     await transaction.insert(ProxyKey, key);
     const target = { type: 'key', id: key.id, name: key.name, user_id: user.id };
@@ -101,14 +103,14 @@ export class KeysService implements OnModuleInit {
       { organizationId, actor: user, action: 'key.minted', target, details },
       transaction,
     );
-    const [row] = await transaction.query<KeyResponse[]>(`${SELECT} WHERE k.id = $1`, [key.id]);
+    const [row] = await transaction.query<KeyResponse[]>(SELECT_KEY, [key.id]);
     return { ...row!, api_key: secret };
   }
 
   /**
    * @throws NotFound
    * @throws ScopeImmutable
-   * @throws OrganizationNotFound when the holder is not a member any more
+   * @throws OrganizationNotFound if the holder is no longer a member
    */
   rename(user: SessionUser, id: number, { name, organization_id }: RenameKeyDto): Promise<KeyResponse> {
     return this.transactions.run(async (transaction) => {
@@ -116,9 +118,9 @@ export class KeysService implements OnModuleInit {
       if (!found) throw new NotFound();
       const { organizationId } = found;
       if (organization_id !== undefined && organization_id !== organizationId) throw new ScopeImmutable();
-      await holdMembership(organizationId, user.id, transaction);
+      await lockRole(organizationId, user.id, transaction);
       if (name !== undefined) await this.renameIn(user, id, name, transaction);
-      const [row] = await transaction.query<KeyResponse[]>(`${SELECT} WHERE k.id = $1`, [id]);
+      const [row] = await transaction.query<KeyResponse[]>(SELECT_KEY, [id]);
       return row!;
     });
   }
@@ -142,23 +144,23 @@ export class KeysService implements OnModuleInit {
   }
 
   /**
-   * Ends a key; nothing happens to one that is revoked already. When this returns, no replica serves it.
-   * @param filter without a user for admins alone
-   * @throws NotFound when there is no such key in the filter
-   * @throws OrganizationNotFound when who was an admin is not a member any more
+   * Revokes a key; leaves a revoked key unchanged. Afterwards no replica serves the key.
+   * @param filter has no user only if the caller is an admin
+   * @throws NotFound if the filter excludes the key
+   * @throws OrganizationNotFound if a former admin is no longer a member
    */
   revoke(user: SessionUser, id: number, filter: KeyFilter): Promise<void> {
     return this.transactions.run(async (transaction) => {
       const found = await transaction.findOneBy(ProxyKey, { id, ...filter });
       if (!found) throw new NotFound();
-      const view = await heldView(user, found.organizationId, filter, transaction);
+      const current = await lockedFilter(user, found.organizationId, filter, transaction);
       const key = await transaction.findOne(ProxyKey, {
-        where: { id, ...view },
+        where: { id, ...current },
         lock: { mode: 'pessimistic_write' },
       });
       if (!key) throw new NotFound();
       await this.invalidations.publish({ topic: KEYS_REVOKED, id }, transaction);
-      if (key.revokedAt !== null) return; // by somebody who may still be waiting for the replicas
+      if (key.revokedAt !== null) return; // its revocation may still wait for the replicas
       const revokedReason: RevokedReason = key.userId === user.id ? 'revoked' : 'revoked_by_admin';
       await transaction.update(ProxyKey, { id }, { revokedAt: () => 'clock_timestamp()', revokedReason });
       const { organizationId, name, userId } = key;
@@ -186,24 +188,24 @@ export class KeysService implements OnModuleInit {
 }
 
 /**
- * Holds the organization, before the key, as everybody does.
- * @returns the filter as it is for the caller now, who may have been an admin
+ * Locks the organization before the key, as all transactions do.
+ * @returns the filter for the caller's current role
  */
-async function heldView(
+async function lockedFilter(
   user: SessionUser,
   organizationId: number,
   filter: KeyFilter,
   transaction: EntityManager,
 ): Promise<KeyFilter> {
   if (filter.userId !== undefined) {
-    await holdOrganization(organizationId, transaction);
+    await lockOrganizationShared(organizationId, transaction);
     return filter;
   }
-  const role = await holdMembership(organizationId, user.id, transaction);
+  const role = await lockRole(organizationId, user.id, transaction);
   return role === 'admin' ? filter : { ...filter, userId: user.id };
 }
 
-/** In UTC: PostgreSQL knows fewer time zones than ISO 8601 can write. */
-function instant(time: string | null | undefined): string | null {
+/** Converts a time to UTC, because PostgreSQL accepts fewer time zones than ISO 8601. */
+function toUtc(time: string | null | undefined): string | null {
   return time ? new Date(time).toISOString() : null;
 }

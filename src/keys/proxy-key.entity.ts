@@ -1,37 +1,51 @@
 import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { User } from '../auth/user.entity.js';
-import { CreatedAt, Id, Time } from '../database/columns.js';
+import { CreatedAt, Id, Time } from '../database/connection/columns.js';
 
 export const KEY_SOURCES = ['dashboard', 'device'] as const;
 export type KeySource = (typeof KEY_SOURCES)[number];
 
-/** Why a key no longer works. */
+/** Reasons of a revocation. */
 export const REVOKED_REASONS = [
-  ...(['revoked', 'revoked_by_admin'] as const),
-  ...(['member_removed', 'member_left', 'organization_deleted'] as const),
-];
+  'revoked',
+  'revoked_by_admin',
+  'member_removed',
+  'member_left',
+  'organization_deleted',
+] as const;
 export type RevokedReason = (typeof REVOKED_REASONS)[number];
 
-/** What asked for a key, as it called itself. */
+/** Device that requested a key, with the names that it gave itself. */
 export interface KeyDevice {
   readonly name: string | null;
   readonly hostname: string | null;
 }
 
-/** A key of the proxy. Bound to one owner for life; stays on record when it is revoked, and when its owner is gone. */
+/** Proxy key. Its owner never changes. The row outlives the revocation of the key and the deletion of its owner. */
 @Entity('proxy_keys')
 @Unique('proxy_keys_secret_sha256_key', ['secretSha256'])
-@Index(['organizationId', 'userId'])
+@Index('proxy_keys_user_id_expires_at_idx', ['userId', 'expiresAt', 'organizationId'], {
+  where: 'revoked_at IS NULL',
+})
+@Index('proxy_keys_organization_id_expires_at_idx', ['organizationId', 'expiresAt'], {
+  where: 'revoked_at IS NULL',
+})
+@Index('proxy_keys_user_id_revoked_at_idx', ['userId', 'revokedAt', 'organizationId'], {
+  where: 'revoked_at IS NOT NULL',
+})
+@Index('proxy_keys_organization_id_revoked_at_idx', ['organizationId', 'revokedAt'], {
+  where: 'revoked_at IS NOT NULL',
+})
 @Check('proxy_keys_source_check', `source IN ('dashboard', 'device')`)
 export class ProxyKey {
   @Id()
   id: number;
 
-  /** The owner; no foreign key, because the key outlives it. */
+  /** Owner. Has no foreign key, because the key outlives its owner. */
   @Column({ type: 'bigint' })
   organizationId: number;
 
-  /** Who minted it. */
+  /** Holder: the user who minted the key. */
   @Index()
   @ForeignKey(() => User, { onDelete: 'CASCADE' })
   @Column({ type: 'text' })

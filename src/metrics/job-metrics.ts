@@ -1,13 +1,12 @@
-import { Counter, Gauge } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { Durations } from './durations.js';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300];
 
-/** Jobs, counted where they ran: a run of one replica is none of the others'. */
+/** Metrics of the jobs that this replica ran. */
 export class JobMetrics {
   private readonly runs: Counter<'job' | 'outcome'>;
-  private readonly duration: Durations;
+  private readonly duration: Histogram<'job'>;
   private readonly lastSuccess: Gauge<'job'>;
 
   constructor(registry: Registry) {
@@ -17,15 +16,16 @@ export class JobMetrics {
       labelNames: ['job', 'outcome'],
       registers: [registry],
     });
-    this.duration = new Durations(registry, {
+    this.duration = new Histogram({
       name: 'mintkeep_job_duration_seconds',
-      help: 'How long runs of jobs took',
+      help: 'Duration of runs of jobs',
       labelNames: ['job'],
-      bounds: SECONDS,
+      buckets: SECONDS,
+      registers: [registry],
     });
     this.lastSuccess = new Gauge({
       name: 'mintkeep_job_last_success_timestamp_seconds',
-      help: 'When a job last came to a good end on this replica, as Unix time',
+      help: 'Unix time of the last successful run of a job on this replica',
       labelNames: ['job'],
       registers: [registry],
     });
@@ -33,7 +33,7 @@ export class JobMetrics {
 
   finished(job: string, outcome: 'ok' | 'failed', seconds: number): void {
     this.runs.inc({ job, outcome });
-    this.duration.observe(seconds, job);
+    this.duration.observe({ job }, seconds);
     if (outcome === 'ok') this.lastSuccess.set({ job }, Date.now() / 1_000);
   }
 }

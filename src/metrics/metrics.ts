@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { within } from '../common/within.js';
+import { withTimeout } from '../common/async/with-timeout.js';
 import { DependencyMetrics } from './dependency-metrics.js';
 import { HttpMetrics } from './http-metrics.js';
 import { JobMetrics } from './job-metrics.js';
 import { ProxyMetrics } from './proxy-metrics.js';
 
-/** A figure that takes longer is left out, so that the others are told in time. */
+/** Time limit for reading one gauge, so that a slow one does not delay the others. */
 const READ_TIMEOUT_MS = 2_000;
 
 /**
- * What this replica tells Prometheus. Labels have few values, all of our own making or an operator's: never a
- * key, a user, a model, or a path as it was sent.
+ * Metrics of this replica for Prometheus. Values of labels are few and come from the code or from operators. Keys, users,
+ * models and paths of requests are never labels.
  */
 @Injectable()
 export class Metrics {
@@ -25,21 +25,23 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     this.gauge(
       'mintkeep_proxy_open_streams',
-      'Event streams that are being passed on',
+      'Event streams that are being relayed',
       () => this.proxy.openStreams,
     );
   }
 
   /**
-   * A figure that is read when it is asked for; left out while it cannot be read.
-   * @param name with the unit at its end, `mintkeep_usage_queue_bytes`
+   * Adds a gauge that is read at each scrape and left out while it cannot be read.
+   * @param name ends with the unit: `mintkeep_usage_queue_bytes`
    */
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
     new Gauge({
-      ...{ name, help, registers: [this.registry] },
+      name,
+      help,
+      registers: [this.registry],
       async collect() {
         try {
-          this.set(await within(READ_TIMEOUT_MS, read()));
+          this.set(await withTimeout(READ_TIMEOUT_MS, read()));
         } catch {
           this.remove();
         }
@@ -51,7 +53,7 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  /** Everything, as Prometheus reads it. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

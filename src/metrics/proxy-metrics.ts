@@ -1,103 +1,86 @@
+import { Counter, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { Durations } from './durations.js';
-import { Tally } from './tally.js';
-import type { Count } from './tally.js';
 
-/** So many upstreams have figures of their own; those that come later share theirs under the id `other`. */
+/** Maximum number of upstreams with series of their own; later ones share the series with the id `other`. */
 const MAX_UPSTREAMS = 1_000;
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-const OTHERS = { id: 'other', name: 'other', provider: 'other' };
+const NO_UPSTREAM = { upstream_id: 'none', upstream: 'none', provider: 'none' };
+const OTHER_UPSTREAMS = { upstream_id: 'other', upstream: 'other', provider: 'other' };
 
-/** The upstream that a request ended at. */
+/** Last upstream of a request. */
 export interface MeasuredUpstream {
   readonly id: number;
   readonly name: string;
   readonly provider: string;
 }
 
-/**
- * The figures of the proxy. All methods together cost a request well below half a microsecond.
- *
- * An upstream is known by its id; its name and provider are those of its first request since the start.
- */
+type UpstreamLabels = Record<'upstream_id' | 'upstream' | 'provider', string>;
+
+/** Metrics of the proxy. The labels of an upstream are those of its first request since the start. */
 export class ProxyMetrics {
-  private readonly requests: Tally<'upstream_id' | 'upstream' | 'provider' | 'outcome'>;
-  private readonly attempts: Tally<'provider' | 'result'>;
-  private readonly refusals: Tally<'error'>;
-  private readonly timeToFirstByte: Durations;
+  private readonly requests: Counter<keyof UpstreamLabels | 'outcome'>;
+  private readonly attempts: Counter<'provider' | 'result'>;
+  private readonly refusals: Counter<'error'>;
+  private readonly timeToFirstByte: Histogram<'provider'>;
   private streams = 0;
-  private readonly requestsByUpstream = new Map<number, Map<string, Count>>();
-  private readonly others = new Map<string, Count>();
-  private readonly attemptsByProvider = new Map<string, Map<string, Count>>();
-  private readonly refusalsByError = new Map<string, Count>();
+  private readonly upstreams = new Map<number, UpstreamLabels>();
 
   constructor(registry: Registry) {
-    this.requests = new Tally(
-      registry,
-      'mintkeep_proxy_requests_total',
-      'Requests to /v1 that passed the key check, by the upstream that they ended at and by outcome',
-      ['upstream_id', 'upstream', 'provider', 'outcome'],
-    );
-    this.attempts = new Tally(
-      registry,
-      'mintkeep_proxy_attempts_total',
-      'Attempts at upstreams: ok, or why the answer was not used',
-      ['provider', 'result'],
-    );
-    this.refusals = new Tally(
-      registry,
-      'mintkeep_proxy_refusals_total',
-      'Requests to /v1 that did not pass the key check, by the code of the error',
-      ['error'],
-    );
-    this.timeToFirstByte = new Durations(registry, {
+    const registers = [registry];
+    this.requests = new Counter({
+      name: 'mintkeep_proxy_requests_total',
+      help: 'Requests to /v1 that passed the key check, by their last upstream and by outcome',
+      labelNames: ['upstream_id', 'upstream', 'provider', 'outcome'],
+      registers,
+    });
+    this.attempts = new Counter({
+      name: 'mintkeep_proxy_attempts_total',
+      help: 'Attempts at upstreams: ok, or the reason for not using the response',
+      labelNames: ['provider', 'result'],
+      registers,
+    });
+    this.refusals = new Counter({
+      name: 'mintkeep_proxy_refusals_total',
+      help: 'Requests to /v1 that did not pass the key check, by the code of the error',
+      labelNames: ['error'],
+      registers,
+    });
+    this.timeToFirstByte = new Histogram({
       name: 'mintkeep_proxy_time_to_first_byte_seconds',
-      help: 'From the arrival of a request to the first byte of an answer that is passed on',
+      help: 'Time from the arrival of a request to the first byte of a relayed response',
       labelNames: ['provider'],
-      bounds: SECONDS,
+      buckets: SECONDS,
+      registers,
     });
   }
 
-  /** Event streams that are being passed on. */
+  /** Number of event streams that are being relayed. */
   get openStreams(): number {
     return this.streams;
   }
 
   /**
-   * A request is over.
-   * @param upstream null when there was none to try
-   * @param outcome one of few words, such as those of a usage record
+   * Counts a request that has ended.
+   * @param upstream null if none was tried
+   * @param outcome a word from a small set, such as the outcome of a usage record
    */
   finished(upstream: MeasuredUpstream | null, outcome: string): void {
-    const counts = this.countsOf(upstream);
-    let count = counts.get(outcome);
-    if (!count) {
-      const labels = labelsOf(counts === this.others ? OTHERS : upstream);
-      count = this.requests.count({ ...labels, outcome });
-      counts.set(outcome, count);
-    }
-    count.value++;
+    this.requests.inc({ ...this.labelsOf(upstream), outcome });
   }
 
-  /** @param result `ok`, or why the answer was not used, as one of few words */
+  /** @param result `ok` or the reason for not using the response, a word from a small set */
   attempted(provider: string, result: string): void {
-    let counts = this.attemptsByProvider.get(provider);
-    if (!counts) this.attemptsByProvider.set(provider, (counts = new Map<string, Count>()));
-    let count = counts.get(result);
-    if (!count) counts.set(result, (count = this.attempts.count({ provider, result })));
-    count.value++;
+    this.attempts.inc({ provider, result });
   }
 
-  /** A request did not pass the key check. */
+  /** Counts a request that did not pass the key check. */
   refused(error: string): void {
-    let count = this.refusalsByError.get(error);
-    if (!count) this.refusalsByError.set(error, (count = this.refusals.count({ error })));
-    count.value++;
+    this.refusals.inc({ error });
   }
 
   firstByte(provider: string, seconds: number): void {
-    this.timeToFirstByte.observe(seconds, provider);
+    this.timeToFirstByte.observe({ provider }, seconds);
   }
 
   streamOpened(): void {
@@ -108,18 +91,14 @@ export class ProxyMetrics {
     this.streams--;
   }
 
-  private countsOf(upstream: MeasuredUpstream | null): Map<string, Count> {
-    const id = upstream?.id ?? 0;
-    const known = this.requestsByUpstream.get(id);
+  private labelsOf(upstream: MeasuredUpstream | null): UpstreamLabels {
+    if (!upstream) return NO_UPSTREAM;
+    const known = this.upstreams.get(upstream.id);
     if (known) return known;
-    if (upstream && this.requestsByUpstream.size >= MAX_UPSTREAMS) return this.others;
-    const counts = new Map<string, Count>();
-    this.requestsByUpstream.set(id, counts);
-    return counts;
+    if (this.upstreams.size >= MAX_UPSTREAMS) return OTHER_UPSTREAMS;
+    const { id, name, provider } = upstream;
+    const labels = { upstream_id: String(id), upstream: name, provider };
+    this.upstreams.set(id, labels);
+    return labels;
   }
-}
-
-function labelsOf(upstream: { id: number | string; name: string; provider: string } | null) {
-  const { id = 'none', name = 'none', provider = 'none' } = upstream ?? {};
-  return { upstream_id: String(id), upstream: name, provider };
 }

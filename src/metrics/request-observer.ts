@@ -1,18 +1,18 @@
 import { Logger } from '@nestjs/common';
 import type { Request, RequestHandler } from 'express';
-import { requestIdOf } from '../common/request-id.js';
+import { requestIdOf } from '../common/api/request-id.js';
 import type { Metrics } from './metrics.js';
 
-/** Asked for all the time by machines: of use to who debugs only. */
+/** Routes that machines poll. They are logged at level `debug`. */
 const QUIET = new Set(['/healthz', '/readyz', '/metrics']);
-/** What a request counts under whose client did not wait for the answer, as nginx has it. */
+/** Status of a request whose client disconnected before the response, as in nginx. */
 export const CLIENT_GONE = 499;
 
-/** What is told of a request: never its path. */
+/** Log entry of a request. Never contains its path. */
 interface ObservedRequest {
   readonly requestId: string;
   readonly method?: string;
-  /** The pattern that matched. */
+  /** The matched pattern. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -20,15 +20,15 @@ interface ObservedRequest {
 }
 
 /**
- * Measures every request that Express answers, and logs it in a line. Paths and queries stay out of both: they
- * may hold codes and tokens. What matched is told instead.
+ * Measures and logs every request that Express handles. Metrics and log contain the matched pattern. Paths and queries
+ * may contain codes and tokens, and are left out.
  */
 export function observeRequests(metrics: Metrics): RequestHandler {
   const logger = new Logger('Request');
   return (request, response, next) => {
-    const beganAt = performance.now();
+    const startedAt = performance.now();
     response.once('close', () => {
-      const ms = performance.now() - beganAt;
+      const ms = performance.now() - startedAt;
       const route = routeOf(request);
       const status = response.writableFinished ? response.statusCode : CLIENT_GONE;
       const { method, user } = request as Request & { user?: { id?: string } };
@@ -41,12 +41,12 @@ export function observeRequests(metrics: Metrics): RequestHandler {
   };
 }
 
-/** A request as the log has it. */
+/** Formats a request for the log. */
 export function lineOf({ requestId, method, route, status, ms, userId }: ObservedRequest): object {
   return { requestId, method, route, status, ms: Math.round(ms * 10) / 10, userId };
 }
 
-/** The pattern; that of a route which answers for all that are not there does not count. */
+/** Finds the matched pattern. The route for unknown paths counts as `unmatched`. */
 function routeOf({ route }: Request): string {
   const { path } = (route ?? {}) as { path?: unknown };
   return typeof path === 'string' && !path.endsWith('*everything}') ? path : 'unmatched';

@@ -4,25 +4,25 @@ import type { Response } from 'express';
 const TAG_CHARACTERS = 27;
 
 /**
- * What is the same for everybody as long as the process lives. It is made when it is asked for the first time, with its
- * tag, and kept: to make it anew for each of many requests holds up everybody.
+ * Response body that is constant while the process lives. The body and its ETag are created by the first request and
+ * kept, because creating them for every request would block the event loop.
  */
 export class Asset {
-  private made?: { readonly bytes: Buffer; readonly tag: string };
+  private cached?: { readonly bytes: Buffer; readonly tag: string };
 
-  /** @param type as Express knows it, `css` for instance */
+  /** @param type media type in Express's short form, such as `css` */
   constructor(
     private readonly type: string,
-    private readonly make: () => Buffer,
+    private readonly create: () => Buffer,
   ) {}
 
   send(response: Response): void {
-    const { bytes, tag } = (this.made ??= tagged(this.make()));
+    const { bytes, tag } = (this.cached ??= withTag(this.create()));
     response.type(this.type).set('ETag', tag).send(bytes);
   }
 }
 
-function tagged(bytes: Buffer) {
+function withTag(bytes: Buffer) {
   const hash = createHash('sha256').update(bytes).digest('base64').slice(0, TAG_CHARACTERS);
   return { bytes, tag: `"${hash}"` };
 }

@@ -1,4 +1,4 @@
-/** Starts the viewer. Requests go to where the page came from, whatever public address the document names. */
+/** Starts the viewer. It sends requests to the origin of the page, not to the public URL in the document. */
 export const DOCS_SCRIPT = `'use strict';
 fetch('openapi.json')
   .then((response) => response.json())
@@ -18,7 +18,7 @@ fetch('openapi.json')
   });
 `;
 
-/** What differs from Swagger UI's own sheet: lines to read, the colours of our other pages, room on phones. */
+/** Additions to Swagger UI's style sheet: line length, colours of mintkeep's other pages, layout on phones. */
 export const DOCS_STYLE = `
 :root { --accent: #17664b; --ground: #f3f4f1; --line: #d9ddd8; --ink: #1b1f1d; }
 body { margin: 0; background: #fff; }
@@ -36,7 +36,7 @@ body { margin: 0; background: #fff; }
 .swagger-ui .btn.authorize svg { fill: var(--accent); }
 .swagger-ui .scheme-container { padding: 0 0 1rem; box-shadow: none; border-bottom: 1px solid var(--line); }
 .swagger-ui .scheme-container .schemes > .schemes-server-container { display: none; }
-/* Nothing here has links, and every answer's type is JSON or said. */
+/* No response has OpenAPI links, so the column is empty. */
 .swagger-ui .responses-table .response-col_links, .swagger-ui tr.response > td.response-col_links { display: none; }
 .swagger-ui .response-col_description .renderedMarkdown ul { margin: 0; padding-left: 1.1rem; }
 @media (max-width: 40rem) {

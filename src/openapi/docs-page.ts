@@ -4,13 +4,13 @@ import type { Express, Response } from 'express';
 import { Asset } from './asset.js';
 import { DOCS_SCRIPT, DOCS_STYLE } from './docs-assets.js';
 
-/** Swagger UI comes with `@nestjs/swagger`, wherever that is installed. */
+/** Resolves Swagger UI, a dependency of `@nestjs/swagger`. */
 const require = createRequire(createRequire(import.meta.url).resolve('@nestjs/swagger'));
 
 const MAX_AGE_SECONDS = 3_600;
 const CACHE = `public, max-age=${MAX_AGE_SECONDS}`;
 
-/** Nothing from outside, and nothing inline; Swagger UI draws its icons from `data:`. */
+/** Allows neither other origins nor inline code. Swagger UI loads its icons from `data:` URLs. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,7 +22,7 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** By relative addresses: in front of it may be a path of the public address. */
+/** Uses relative URLs, because the public URL may have a path. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -35,14 +35,14 @@ const PAGE = `<!doctype html>
 </head>
 <body>
 <div id="docs"></div>
-<noscript><p>This page needs JavaScript. The same is in <a href="openapi.json">openapi.json</a>.</p></noscript>
+<noscript><p>This page needs JavaScript. The document itself is <a href="openapi.json">openapi.json</a>.</p></noscript>
 <script src="docs/swagger-ui.js"></script>
 <script src="docs/page.js"></script>
 </body>
 </html>
 `;
 
-/** `/docs` and all that it loads. */
+/** Serves `/docs` and the files that the page loads. */
 export function serveDocsPage(router: Express): void {
   router.get('/docs', (request, response) => {
     if (request.path.endsWith('/')) return response.redirect('../docs');
@@ -50,16 +50,16 @@ export function serveDocsPage(router: Express): void {
   });
   serve(router, '/docs/page.css', 'css', () => Buffer.from(DOCS_STYLE));
   serve(router, '/docs/page.js', 'js', () => Buffer.from(DOCS_SCRIPT));
-  serve(router, '/docs/swagger-ui.css', 'css', () => fileOf('swagger-ui-dist/swagger-ui.css'));
-  serve(router, '/docs/swagger-ui.js', 'js', () => fileOf('swagger-ui-dist/swagger-ui-bundle.js'));
-  serve(router, '/docs/favicon.png', 'png', () => fileOf('swagger-ui-dist/favicon-32x32.png'));
+  serve(router, '/docs/swagger-ui.css', 'css', () => readAsset('swagger-ui-dist/swagger-ui.css'));
+  serve(router, '/docs/swagger-ui.js', 'js', () => readAsset('swagger-ui-dist/swagger-ui-bundle.js'));
+  serve(router, '/docs/favicon.png', 'png', () => readAsset('swagger-ui-dist/favicon-32x32.png'));
 }
 
-function fileOf(name: string): Buffer {
+function readAsset(name: string): Buffer {
   return readFileSync(require.resolve(name));
 }
 
-/** @param read is called when it is asked for the first time */
+/** @param read called by the first request */
 function serve(router: Express, path: string, type: string, read: () => Buffer): void {
   const asset = new Asset(type, read);
   router.get(path, (_, response) => asset.send(secured(response).set('Cache-Control', CACHE)));

@@ -1,16 +1,17 @@
 import type { Json } from './json-schema.js';
 
-/** What {@link headers} refers to. */
+/** Header components that {@link headers} refers to. */
 export const HEADERS: Json = {
   RequestId: {
-    ...{ required: true, schema: { type: 'string', examples: ['6b1f0e7c-7a0b-4f5e-9d39-0b5f4d1f2a11'] } },
-    description: 'That of the request, or a new one.',
+    required: true,
+    schema: { type: 'string', examples: ['6b1f0e7c-7a0b-4f5e-9d39-0b5f4d1f2a11'] },
+    description: 'Id of the request: the one that the client sent, or a new one.',
   },
 };
 
 /**
- * The headers of an answer: `X-Request-Id`, which all of them have, and others.
- * @param sometimes there for a reason that the status alone does not tell
+ * Describes the headers of a response: `X-Request-Id`, which every response has, and others.
+ * @param sometimes headers that are not part of every response with the status
  */
 export function headers(always: readonly string[], sometimes: readonly string[] = []): Json {
   const schema = { type: 'string' };

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.js';
 
-/** What an integrator reads first, in Markdown. The commands in it are run by a test. */
-export function introduction({ publicUrl, developmentSignIn }: Settings): string {
+/** Introduction to the API in Markdown. A test runs the commands in it. */
+export function createIntroduction({ publicUrl, developmentSignIn }: Settings): string {
   return [
     ABOUT,
     signingIn(publicUrl, developmentSignIn),
@@ -14,14 +14,15 @@ export function introduction({ publicUrl, developmentSignIn }: Settings): string
 }
 
 const ABOUT = `
-Documents, organizations, keys by device flow, and the proxy that they open.
+This service stores documents, manages organizations, issues proxy keys by a device flow, and relays requests with these
+keys to providers of models.
 
-What you own has two addresses: \`/me/projects\` is what your personal organization owns,
-\`/me/organizations/{id}/projects\` what one of your teams owns. Bodies, answers and rules are the same.
+Everything that can be owned has two addresses. \`/me/projects\` is owned by your personal organization,
+\`/me/organizations/{id}/projects\` by one of your teams. Both have the same bodies, responses and rules.
 `.trim();
 
 const developmentSession = (publicUrl: string) =>
-  ` This service, in development, is an identity provider itself:
+  ` In development, this service is its own identity provider:
 
 \`\`\`sh
 curl -s ${publicUrl}/dev/sign-in -d '{"email": "ada@example.com"}'
@@ -31,24 +32,24 @@ const signingIn = (publicUrl: string, developmentSignIn: boolean) =>
   `
 ## Signing in
 
-Everything below \`/me\` takes a **session**: a JWT of the identity provider that this service trusts, as
+All routes below \`/me\` require a **session**: a JWT of the identity provider that this service trusts, sent as
 \`Authorization: Bearer\`. Your dashboard has one.${developmentSignIn ? developmentSession(publicUrl) : ''}
 
 \`\`\`sh
-SESSION='the token of ${developmentSignIn ? 'the answer' : 'your session'}'
+SESSION='the token of ${developmentSignIn ? 'the response' : 'your session'}'
 curl -s ${publicUrl}/me/projects -H "Authorization: Bearer $SESSION"
 \`\`\`
 
-A **proxy key** (\`mk_...\`) opens \`/v1\` and nothing else, the **admin token** \`/metrics\` and nothing else.
-Below \`/me\` both are answered like no credential at all.
+A **proxy key** (\`mk_...\`) is valid for \`/v1\` only, the **admin token** for \`/metrics\` only. Below \`/me\` both get the
+same response as a request without a credential.
 `.trim();
 
 const upstreams = (publicUrl: string) =>
   `
-## An upstream
+## Adding an upstream
 
-Requests to \`/v1\` go to your **upstreams**: providers of models, with your keys for them. Without one they are
-answered with 503 \`no_upstream\`.
+Requests to \`/v1\` are relayed to your **upstreams**: providers of models, with your API keys. If you have no upstream,
+the response is 503 \`no_upstream\`.
 
 \`\`\`sh
 PROVIDER_KEY='the API key of your provider'
@@ -56,46 +57,47 @@ curl -s -X POST ${publicUrl}/me/upstreams -H "Authorization: Bearer $SESSION" \\
   -d "{\\"name\\": \\"OpenAI\\", \\"base_url\\": \\"https://api.openai.com/v1\\", \\"api_key\\": \\"$PROVIDER_KEY\\"}"
 \`\`\`
 
-Those of a team are at \`/me/organizations/{id}/upstreams\`, for its admins.
+Admins of a team manage its upstreams at \`/me/organizations/{id}/upstreams\`.
 `.trim();
 
 const deviceFlow = (publicUrl: string) =>
   `
 ## The device flow, step by step
 
-How a command-line tool gets a key without ever seeing a session.
+A command-line tool gets a key without ever seeing a session.
 
-**1. The tool begins.** No credential is needed; what the tool calls itself is shown to the person.
+**1. The tool begins.** This step needs no credential. The person who approves sees the names that the tool sends.
 
 \`\`\`sh
 curl -s -X POST ${publicUrl}/auth/device/code -d '{"name": "mint CLI", "hostname": "adas-laptop"}'
 \`\`\`
 
-It keeps \`device_code\` to itself (not in logs, not in files that others read) and shows \`user_code\` and
-\`verification_uri_complete\`. After 429 \`rate_limited\` it waits for the seconds of \`Retry-After\` and begins again.
+The tool shows \`user_code\` and \`verification_uri_complete\`. It keeps \`device_code\` secret: not in logs, and not in files
+that others can read. After 429 \`rate_limited\` it waits for the seconds in \`Retry-After\` and begins again.
 
 **2. The person approves** in a browser: they open \`verification_uri_complete\`, sign in, compare the code, choose
-whose upstreams the key is for, and press Approve. They have ten minutes.
+the owner of the upstreams that the key will use, and press Approve. They have ten minutes.
 
-**3. Meanwhile the tool polls,** every \`interval\` (5) seconds:
+**3. Meanwhile the tool polls** every \`interval\` (5) seconds:
 
 \`\`\`sh
 DEVICE_CODE='the device_code of step 1'
 curl -s -X POST ${publicUrl}/auth/device/token -d "{\\"device_code\\": \\"$DEVICE_CODE\\"}"
 \`\`\`
 
-| answer | what to do |
+| response | what to do |
 |---|---|
-| 429 \`authorization_pending\` | go on polling |
-| 429 \`slow_down\` | wait \`interval\` seconds, go on polling |
-| 200 with \`api_key\` | done: the key is shown this once |
-| 400 \`access_denied\` | stop: the person said no |
-| 400 \`expired_token\` | stop: begin anew |
-| 400 \`invalid_request\` | stop: this is no device code |
-| 500, 503, no answer | go on polling, with a pause that doubles each time (RFC 8628, section 3.5) |
+| 429 \`authorization_pending\` | continue polling |
+| 429 \`slow_down\` | wait \`interval\` seconds, then continue polling |
+| 200 with \`api_key\` | done: store the key, which is shown only once |
+| 400 \`access_denied\` | stop: the person denied the request, left the team, or has too many keys |
+| 400 \`expired_token\` | stop, and begin again with step 1 |
+| 400 \`invalid_request\` | stop: the request is malformed, or the device code is unknown |
+| 408 | send the whole request again: its body took too long |
+| 500, 503, no response | continue polling, and double the interval each time (RFC 8628, section 3.5) |
 
-A 200 that got lost on its way cannot be had again: begin anew, and have the user revoke the key that nobody got, on
-the keys page or by \`DELETE /me/keys/{id}\`. A tool cannot revoke its key itself.
+If the 200 response is lost, its key cannot be fetched again. Begin again with step 1, and let the user revoke the lost
+key on the keys page or with \`DELETE /me/keys/{id}\`. A tool cannot revoke its own key.
 
 **4. The tool uses the key:**
 
@@ -104,9 +106,9 @@ API_KEY='the api_key of step 3'
 curl -s ${publicUrl}/v1/models -H "Authorization: Bearer $API_KEY"
 \`\`\`
 
-Ordinary OAuth libraries do all this over \`/oauth/device_authorization\` and \`/oauth/token\`, which they find by
-\`/.well-known/oauth-authorization-server\`. Any \`client_id\` will do. A \`scope\` is ignored: no key is narrower than
-another.
+OAuth libraries that support RFC 8628 can use \`/oauth/device_authorization\` and \`/oauth/token\`. They find both routes
+with \`/.well-known/oauth-authorization-server\`. Any \`client_id\` is accepted. \`scope\` is ignored, because all keys have
+the same rights.
 `.trim();
 
 const sdks = (publicUrl: string) =>
@@ -127,46 +129,61 @@ const anthropic = new Anthropic({ baseURL: '${publicUrl}', apiKey: process.env.M
 await anthropic.messages.create({ model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }] });
 \`\`\`
 
-Requests go to the enabled upstreams of the key's one owner, the lowest \`priority\` first; the next one is tried
-when one cannot be reached or answers with 500 or more. Streams, tools and whatever else an upstream can do pass
-unchanged.
+A request goes to the enabled upstreams of the key's owner, lowest \`priority\` first. If an upstream cannot be reached or
+responds with 500 or more, the next one is tried. Streams, tools and other features of an upstream are relayed unchanged.
 `.trim();
 
 const ERRORS = `
 ## Errors
 
 \`\`\`json
-{"error": {"type": "name_taken", "message": "a project with this name exists already"}}
+{"error": {"type": "name_taken", "message": "a project with this name already exists: choose another name"}}
 \`\`\`
 
-Branch on the status and on \`type\`, which is left out where the status says all there is; \`message\` is for people
-and may change. Below \`/v1\` the body is the one that the OpenAI and Anthropic SDKs know, with a \`code\`; below
-\`/oauth\` it is that of RFC 6749.
+Branch on the status and on \`type\`. \`type\` is absent if the status is sufficient. \`message\` is for people and may
+change. Errors below \`/v1\` have the format of the OpenAI and Anthropic SDKs, with a \`code\`. Errors below \`/oauth\` have
+the format of RFC 6749.
 
 Checks are made in this order: session (401), method (405, with \`Allow\`), ids in the path (400), organization (404),
-role (403), body (400), resource (404), conflict (409), precondition (412). What belongs to somebody else does not
-exist: 404. A path that is unknown is 404 \`not found\`, below \`/me\` only with a session. Every answer has an
-\`X-Request-Id\`: yours, if you send one of up to 128 letters, digits, dots, hyphens and underscores. Quote it when you
-report a problem.
+role (403), body (400), resource (404), conflict (409), precondition (412). Resources of another owner are 404, as if
+they did not exist. An unknown path is 404 \`not found\`; below \`/me\` a session is required first.
+
+Every response has an \`X-Request-Id\`. If the request has one of up to 128 letters, digits, dots, hyphens and
+underscores, the response repeats it. Quote the id when you report a problem.
 `.trim();
 
+/** "By default" marks the limits that a setting changes. All others are constants. */
 const LIMITS = `
 ## Limits
 
+The operator can change the limits that apply by default. A request beyond a limit is rejected with the status in the table.
+
 | what | limit |
 |---|---|
-| body of a request below \`/me\` | 1 MiB (1,048,576 bytes); 400 beyond |
-| body of a request below \`/v1\` | 32 MiB unless the operator says otherwise; 413 beyond |
-| headers of a request | 16 KiB and 100 of them unless the operator says otherwise; 431 beyond |
-| time for a request to come in | 15 s for its headers, 300 s for all of it unless the operator says otherwise; 408 beyond |
-| streams of a proxy key that are open at once | 200 unless the operator says otherwise; 429 \`too_many_streams\` beyond |
-| requests of a proxy key in a minute | no limit unless the operator says otherwise; 429 \`rate_limited\` with \`Retry-After\` beyond |
-| upstreams of a person or team | 1,000; 409 \`too_many_upstreams\` beyond |
-| descriptions of a person's or team's projects | 8 MiB together; 409 \`descriptions_too_long\` beyond |
+| body of a request below \`/me\` | 1 MiB (1,048,576 bytes); 400 |
+| body of a request below \`/auth\` or \`/oauth\` | 16 KiB (16,384 bytes) and 100 form parameters; 400 |
+| chunks of a body, except below \`/v1\` | 16,384; 400 |
+| body of a request below \`/v1\` | 32 MiB by default; 413 |
+| headers of a request | 16 KiB and 100 headers; 431 |
+| time to receive a request | 15 s for its headers, 300 s for the whole request, 10 s for a body below \`/auth\` or \`/oauth\`; 408 |
+| concurrent streams of a proxy key | 200 by default; 429 \`too_many_streams\` |
+| requests of a proxy key per minute | unlimited by default; 429 \`rate_limited\` with \`Retry-After\` |
+| concurrent requests of an owner to \`/v1\` | 500 by default; 429 \`rate_limited\` with \`Retry-After\` |
+| rate of a request's body after its first MiB | at least 16 KiB/s, measured over 10 s; 408 \`request_timeout\` |
+| active keys (neither revoked nor expired) | 1,000 of a user in one organization, 2,000 of a user in all organizations, 10,000 of an organization; 409 \`too_many_keys\` |
+| projects of a person or team | 1,000; 409 \`too_many_projects\` |
+| documents of a project | 10,000; 409 \`too_many_documents\` |
+| existing teams that a user created | 100; 409 \`too_many_organizations\` |
+| members of an organization | 1,000; accepting an invitation is then 409 \`too_many_members\` |
+| pending invitations of an organization | 500; 409 \`too_many_invitations\` |
+| upstreams of a person or team | 100; 409 \`too_many_upstreams\` |
+| descriptions of all projects of a person or team | 8 MiB in total; 409 \`descriptions_too_long\` |
 | names and titles | 1 to 255 characters after trimming |
-| slugs | 1 to 80 of \`a-z\`, \`0-9\` and hyphen, no hyphen at either end |
+| slugs | 1 to 80 of \`a-z\`, \`0-9\` and hyphen, without a hyphen at either end |
 | ids | integers of up to 15 digits |
-| pages of the audit trail and of usage | 50 at a time, up to 200 with \`limit\` |
-| invitations | valid for 7 days, one pending for an address |
-| device flow | 600 seconds, a poll every 5; 60 beginnings a minute from one address unless the operator says otherwise |
+| lists of keys | all active keys and the 1,000 keys that expired last; with \`include_revoked\` also the 1,000 keys that were revoked last |
+| lists of invitations | all pending invitations and the 1,000 newest others |
+| pages of the audit trail and of usage | 50 entries, up to 200 with \`limit\`; a page has at most 4 MiB, but at least one entry |
+| invitations | valid for 7 days; one pending invitation per address |
+| device flow | 600 seconds in total, one poll every 5 seconds; per client address 60 device codes a minute by default; 429 \`rate_limited\` |
 `.trim();

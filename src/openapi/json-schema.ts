@@ -2,10 +2,10 @@
 export type Json = Record<string, unknown>;
 
 /**
- * A schema that the given bodies fit, and no others of their kind: what clients branch on (`type`, `error`,
- * numbers) is one of the values that are there, prose is any.
+ * Infers the schema of the given bodies. Members that clients branch on (`type`, `error`, numbers) are enumerations of
+ * the given values. Messages for people are arbitrary strings.
  */
-export function schemaOf(values: readonly unknown[]): Json {
+export function inferSchema(values: readonly unknown[]): Json {
   const [first] = values;
   if (typeof first === 'number') return { type: 'integer', enum: [...new Set(values)] };
   if (typeof first !== 'object' || first === null) return { type: 'string', enum: [...new Set(values)] };
@@ -23,27 +23,27 @@ export function schemaOf(values: readonly unknown[]): Json {
 
 function memberSchema(name: string, values: readonly unknown[]): Json {
   const isProse = name === 'message' || name === 'error_description';
-  return isProse ? { type: 'string', description: 'For people.' } : schemaOf(values);
+  return isProse ? { type: 'string', description: 'Text for people. It may change.' } : inferSchema(values);
 }
 
-/** A value that fits the schema, made of the examples in it; optional members without one are left out. */
-export function exampleOf(schema: Json, schemas: Json): unknown {
-  if (typeof schema.$ref === 'string') return exampleOf(resolve(schema.$ref, schemas), schemas);
-  const [given = choiceOf(schema, schemas)] = (schema.examples as unknown[] | undefined) ?? [];
+/** Creates a value that matches the schema from the examples in it. Optional members without an example are omitted. */
+export function createExample(schema: Json, schemas: Json): unknown {
+  if (typeof schema.$ref === 'string') return createExample(resolve(schema.$ref, schemas), schemas);
+  const [given = firstChoice(schema, schemas)] = (schema.examples as unknown[] | undefined) ?? [];
   if (given !== undefined) return given;
-  if (schema.type === 'array') return [exampleOf(schema.items as Json, schemas)];
+  if (schema.type === 'array') return [createExample(schema.items as Json, schemas)];
   return schema.properties === undefined ? undefined : objectExample(schema, schemas);
 }
 
-/** The first of what it may be. */
-function choiceOf({ anyOf, allOf, oneOf, enum: values }: Json, schemas: Json): unknown {
+/** First alternative of a schema. */
+function firstChoice({ anyOf, allOf, oneOf, enum: values }: Json, schemas: Json): unknown {
   const [choice] = (anyOf ?? allOf ?? oneOf ?? values ?? []) as unknown[];
-  return typeof choice === 'object' ? exampleOf(choice as Json, schemas) : choice;
+  return typeof choice === 'object' ? createExample(choice as Json, schemas) : choice;
 }
 
 function objectExample({ properties }: Json, schemas: Json): Json {
   const entries = Object.entries(properties as Record<string, Json>);
-  const members = entries.map(([name, member]): [string, unknown] => [name, exampleOf(member, schemas)]);
+  const members = entries.map(([name, member]): [string, unknown] => [name, createExample(member, schemas)]);
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
@@ -51,11 +51,16 @@ function resolve(ref: string, schemas: Json): Json {
   return schemas[ref.replace('#/components/schemas/', '')] as Json;
 }
 
-/** JSON schema 2020-12 of what Nest makes of decorators: examples are lists there. */
-export function withExamples<T>(node: T): T {
-  if (Array.isArray(node)) return node.map((item: unknown) => withExamples(item)) as T;
+/** Converts Nest's `example` to the `examples` list of JSON Schema 2020-12. */
+export function convertExamples<T>(node: T): T {
+  if (Array.isArray(node)) return node.map((item: unknown) => convertExamples(item)) as T;
   if (typeof node !== 'object' || node === null) return node;
   const { example, ...rest } = node as Json;
-  const members = Object.entries(rest).map(([name, value]) => [name, withExamples(value)]);
+  const members = Object.entries(rest).map(([name, value]) => [name, convertExamples(value)]);
   return Object.fromEntries(example === undefined ? members : [...members, ['examples', [example]]]) as T;
+}
+
+/** Name of a class in the document: without its suffix, which only says whether it is sent or received. */
+export function schemaName(className: string): string {
+  return className.replace(/(Response|Dto)$/, '');
 }

@@ -1,31 +1,36 @@
-import { errorBody } from '../common/error.filter.js';
-import { NoAdminToken } from '../health/health.errors.js';
+import { errorBody } from '../common/api/error.filter.js';
+import { AdminTokenRequired } from '../health/health.errors.js';
 import { headers } from './headers.js';
-import { schemaOf } from './json-schema.js';
+import { inferSchema } from './json-schema.js';
 import type { Json } from './json-schema.js';
 
-/** `/metrics` answers with text, and takes a credential of its own: no other route is like it. */
+/** Describes `/metrics`. Unlike all other routes, it returns text and has a credential of its own. */
 export function metricsPath(): Record<string, Json> {
   return { '/metrics': { get: metrics() } };
 }
 
 function metrics(): Json {
-  const refusal = new NoAdminToken();
-  const example = errorBody(refusal.message);
+  const rejection = new AdminTokenRequired();
+  const example = errorBody(rejection.message);
   return {
-    ...{ operationId: 'getMetrics', summary: 'Metrics for Prometheus', tags: ['Operation'] },
-    description: 'Open to everybody where `ADMIN_TOKEN` is not set.',
+    operationId: 'getMetrics',
+    summary: 'Metrics for Prometheus',
+    tags: ['Operation'],
+    description:
+      'Without `ADMIN_TOKEN`, the route is open to everybody. In production it then does not exist.',
     security: [{ adminToken: [] }],
     responses: {
       200: {
-        ...{ description: 'Counters and histograms.', headers: headers(['Cache-Control']) },
+        description: 'Counters and histograms.',
+        headers: headers(['Cache-Control']),
         content: {
           'text/plain': { schema: { type: 'string' }, example: '# TYPE process_cpu_seconds_total counter\n' },
         },
       },
-      [refusal.status]: {
-        ...{ description: `- ${refusal.message}`, headers: headers(Object.keys(refusal.headers)) },
-        content: { 'application/json': { schema: schemaOf([example]), example } },
+      [rejection.status]: {
+        description: `- ${rejection.message}`,
+        headers: headers(Object.keys(rejection.headers)),
+        content: { 'application/json': { schema: inferSchema([example]), example } },
       },
     },
   };

@@ -1,9 +1,9 @@
-import { PROXY_ERROR_CODES, proxyRefusal } from '../proxy/proxy-error.js';
-import type { ProxyErrorCode, ProxyRefusal } from '../proxy/proxy-error.js';
+import { PROXY_ERROR_CODES, createRejection } from '../proxy/errors/proxy-error.js';
+import type { ProxyErrorCode, ProxyRejection } from '../proxy/errors/proxy-error.js';
 import { headers } from './headers.js';
 import type { Json } from './json-schema.js';
 
-/** `/v1` is no route of Nest's: what passes there is the upstream's, and only refusals are ours. */
+/** Methods of `/v1`, which is not a Nest route. Apart from rejections, its responses come from the upstream. */
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'] as const;
 const SECURITY = [{ proxyKey: [] }, { proxyKeyAsXApiKey: [] }, { proxyKeyAsApiKey: [] }];
 
@@ -11,15 +11,17 @@ const REQUEST_ID = '6b1f0e7c-7a0b-4f5e-9d39-0b5f4d1f2a11';
 
 export const PROXY_SCHEMAS: Json = {
   ProxyError: {
-    ...{ type: 'object', required: ['type', 'error', 'request_id'] },
-    description: 'What the OpenAI and the Anthropic SDKs parse alike.',
+    type: 'object',
+    required: ['type', 'error', 'request_id'],
+    description: 'Error format that both the OpenAI and the Anthropic SDKs can parse.',
     properties: {
       type: { type: 'string', enum: ['error'] },
       error: {
-        ...{ type: 'object', required: ['type', 'message', 'code', 'param'] },
+        type: 'object',
+        required: ['type', 'message', 'code', 'param'],
         properties: {
           type: { type: 'string', examples: ['authentication_error'] },
-          message: { type: 'string', examples: ['the proxy key is not valid'] },
+          message: { type: 'string', examples: ['invalid proxy key: it is unknown, expired or revoked'] },
           code: { type: 'string', enum: PROXY_ERROR_CODES, examples: ['invalid_proxy_key'] },
           param: { type: 'null' },
         },
@@ -28,8 +30,9 @@ export const PROXY_SCHEMAS: Json = {
     },
   },
   ModelList: {
-    ...{ type: 'object', required: ['data'] },
-    description: 'As OpenAI has it; with an `anthropic-version` header, as Anthropic has it.',
+    type: 'object',
+    required: ['data'],
+    description: 'In the format of OpenAI, or of Anthropic if the request has an `anthropic-version` header.',
     properties: {
       object: { type: 'string', examples: ['list'] },
       data: {
@@ -46,25 +49,30 @@ export const PROXY_SCHEMAS: Json = {
   },
 };
 
-/** The paths of the proxy. */
+/** Describes the paths of the proxy. */
 export function proxyPaths(): Record<string, Json> {
   return {
-    '/v1/models': { get: models() },
-    '/v1/{path}': Object.fromEntries(METHODS.map((method) => [method, passOn(method)])),
+    '/v1/models': { get: modelsOperation() },
+    '/v1/{path}': Object.fromEntries(METHODS.map((method) => [method, relayOperation(method)])),
   };
 }
 
-function models(): Json {
+function modelsOperation(): Json {
   return {
-    ...{ operationId: 'listModels', summary: 'List the models of all upstreams', tags: ['Proxy'] },
-    description: 'Of the enabled upstreams of the owner, in their order; of two with one id, the first.',
+    operationId: 'listModels',
+    summary: 'List the models of all upstreams',
+    tags: ['Proxy'],
+    description:
+      'Merges the lists of the first 50 enabled upstreams of the owner, in their order. If two models have the same id, ' +
+      'the first one is listed.',
     security: SECURITY,
     parameters: [
       { name: 'anthropic-version', in: 'header', schema: { type: 'string', examples: ['2023-06-01'] } },
     ],
     responses: {
       200: {
-        ...{ description: 'The models.', headers: headers(ID_HEADERS) },
+        description: 'The models.',
+        headers: headers(ID_HEADERS),
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/ModelList' },
@@ -72,100 +80,106 @@ function models(): Json {
           },
         },
       },
-      ...refusals(OF_MODELS, ours),
+      ...describeRejections(MODELS_CODES, ownResponse),
     },
   };
 }
 
-function passOn(method: string): Json {
+function relayOperation(method: string): Json {
   const hasBody = ['post', 'put', 'patch'].includes(method);
   return {
     operationId: `${method}ThroughProxy`,
-    summary: 'Pass a request on to the first upstream that answers',
+    summary: 'Relay a request to the first upstream that responds',
     description:
-      'Body, status and content type pass unchanged both ways. The next upstream is tried on network errors and ' +
-      'statuses of 500 and more, never on others. A stream that its upstream cuts off ends with an error event of code ' +
-      '`stream_interrupted`. `TRACE` is refused: 405 `method_not_allowed`.',
-    ...{ tags: ['Proxy'], security: SECURITY },
+      'Body, status and content type are relayed unchanged in both directions. After a network error or a status of 500 ' +
+      'or more, and only then, the next upstream is tried. A stream that its upstream interrupts ends with an error event ' +
+      'with the code `stream_interrupted`. `TRACE` is rejected with 405 `method_not_allowed`.',
+    tags: ['Proxy'],
+    security: SECURITY,
     parameters: [
       {
-        ...{ name: 'path', in: 'path', required: true },
-        description: 'May have slashes.',
+        name: 'path',
+        in: 'path',
+        required: true,
+        description: 'May contain slashes.',
         schema: { type: 'string', examples: ['chat/completions'] },
       },
     ],
     ...(hasBody
-      ? { requestBody: { content: { 'application/json': { schema: {}, example: CHAT }, ...ANYTHING } } }
+      ? { requestBody: { content: { 'application/json': { schema: {}, example: CHAT }, ...ANY_TYPE } } }
       : {}),
     responses: {
-      '2XX': { description: 'What the upstream answered.', ...PASSED_ON },
-      default: { description: 'What else the upstream answered.', ...PASSED_ON },
-      ...refusals(OF_OTHERS, oursOrTheirs),
+      '2XX': { description: 'Response of the upstream.', ...RELAYED },
+      default: { description: 'Any other response of the upstream.', ...RELAYED },
+      ...describeRejections(RELAY_CODES, ownOrUpstreamResponse),
     },
   };
 }
 
 const CHAT = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello!' }] };
 
-/** The second one is for the SDK of Anthropic. */
+/** Anthropic's SDK reads `Request-Id`; {@link headers} adds `X-Request-Id`. */
 const ID_HEADERS = ['Request-Id'];
-const ANYTHING: Json = { '*/*': { schema: {} } };
-const PASSED_ON: Json = { headers: headers(ID_HEADERS), content: ANYTHING };
-const OURS = { $ref: '#/components/schemas/ProxyError' };
-/** Most upstreams refuse with JSON, too, in a form of their own. */
-const OURS_OR_THEIRS = {
-  anyOf: [OURS, { type: 'object', additionalProperties: true, description: 'As the upstream has it.' }],
+const ANY_TYPE: Json = { '*/*': { schema: {} } };
+const RELAYED: Json = { headers: headers(ID_HEADERS), content: ANY_TYPE };
+const OWN_ERROR = { $ref: '#/components/schemas/ProxyError' };
+/** Most upstreams also reject with JSON, in their own format. */
+const OWN_OR_UPSTREAM_ERROR = {
+  anyOf: [
+    OWN_ERROR,
+    { type: 'object', additionalProperties: true, description: 'In the format of the upstream.' },
+  ],
 };
 
-/** What no answer is refused with: `TRACE` has no place here, and an event within a stream has no status. */
-const NOT_HERE: readonly ProxyErrorCode[] = ['method_not_allowed', 'stream_interrupted'];
-const OF_OTHERS = PROXY_ERROR_CODES.filter((code) => !NOT_HERE.includes(code));
-/** The list of models asks upstreams itself, and in one go. */
-const OF_MODELS = OF_OTHERS.filter((code) => code !== 'not_found' && code !== 'upstream_timeout');
+/** Codes without a status in this document: OpenAPI paths have no `TRACE` here, and a stream event has no status. */
+const WITHOUT_STATUS: readonly ProxyErrorCode[] = ['method_not_allowed', 'stream_interrupted'];
+const RELAY_CODES = PROXY_ERROR_CODES.filter((code) => !WITHOUT_STATUS.includes(code));
+/** The list of models has a fixed path, and does not report the timeout of an upstream. */
+const MODELS_CODES = RELAY_CODES.filter((code) => code !== 'not_found' && code !== 'upstream_timeout');
 
-function refusals(
+function describeRejections(
   codes: readonly ProxyErrorCode[],
-  response: (refusals: readonly ProxyRefusal[]) => Json,
+  response: (rejections: readonly ProxyRejection[]) => Json,
 ): Json {
-  const all = codes.map((code) => proxyRefusal(code, REQUEST_ID));
+  const all = codes.map((code) => createRejection(code, REQUEST_ID));
   const statuses = [...new Set(all.map(({ status }) => status))];
   return Object.fromEntries(
     statuses.map((status) => [status, response(all.filter((other) => other.status === status))]),
   );
 }
 
-interface OwnRefusal extends Json {
+interface OwnResponse extends Json {
   readonly description: string;
   readonly content: Record<string, Json>;
 }
 
-function ours(refusals: readonly ProxyRefusal[]): OwnRefusal {
-  const errors = refusals.map(({ body }) => body);
+function ownResponse(rejections: readonly ProxyRejection[]): OwnResponse {
+  const errors = rejections.map(({ body }) => body);
   return {
     description: errors.map(({ error }) => `- \`${error.code}\`: ${error.message}`).join('\n'),
-    headers: headers(ID_HEADERS, refusals.flatMap(headerNames)),
+    headers: headers(ID_HEADERS, rejections.flatMap(headerNames)),
     content: {
       'application/json': {
-        schema: OURS,
+        schema: OWN_ERROR,
         examples: Object.fromEntries(errors.map((body) => [body.error.code, { value: body }])),
       },
     },
   };
 }
 
-/** As they are written mostly: `WWW-Authenticate`, `X-Should-Retry`. */
-function headerNames({ headers }: ProxyRefusal): string[] {
+/** Header names in their usual spelling: `WWW-Authenticate`, `X-Should-Retry`. */
+function headerNames({ headers }: ProxyRejection): string[] {
   const names = headers.filter((_, i) => i % 2 === 0);
   return names.map((name) => name.replace(/^www|\b[a-z]/g, (start) => start.toUpperCase()));
 }
 
-/** Any status may as well be that of the last upstream. */
-function oursOrTheirs(refusals: readonly ProxyRefusal[]): Json {
-  const { description, content, ...rest } = ours(refusals);
-  const json = { ...content['application/json'], schema: OURS_OR_THEIRS };
+/** Adds the upstream's response, because the last upstream may respond with any status. */
+function ownOrUpstreamResponse(rejections: readonly ProxyRejection[]): Json {
+  const { description, content, ...rest } = ownResponse(rejections);
+  const json = { ...content['application/json'], schema: OWN_OR_UPSTREAM_ERROR };
   return {
     ...rest,
-    description: `${description}\n- or what the upstream answered, as it came`,
-    content: { 'application/json': json, ...ANYTHING },
+    description: `${description}\n- or the response of the upstream, unchanged`,
+    content: { 'application/json': json, ...ANY_TYPE },
   };
 }

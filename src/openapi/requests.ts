@@ -1,26 +1,25 @@
-import type { ParameterSchemas } from '../common/operation.js';
-import { ID_MAX, isPathId } from '../common/path-id.js';
-import { exampleOf, withExamples } from './json-schema.js';
+import type { ParameterSchemas } from '../common/api/operation.js';
+import { ID_MAX, isPathId } from '../common/api/path-id.js';
+import { createExample, convertExamples, schemaName } from './json-schema.js';
 import type { Json } from './json-schema.js';
 import { documentPath, hasEntityTag } from './route.js';
 import type { Route } from './route.js';
-import { schemaName } from './schema-names.js';
 
 const IF_NONE_MATCH: ParameterSchemas = {
-  'If-None-Match': { type: 'string', description: 'An ETag: 304 while it is still the one.' },
+  'If-None-Match': { type: 'string', description: 'An ETag. The response is 304 while it is current.' },
 };
 const ID_IN_PATH = { type: 'integer', format: 'int64', minimum: 0, maximum: ID_MAX, examples: [42] };
 const FORM = 'application/x-www-form-urlencoded';
 const PATH_EXAMPLES: Record<string, string> = { userCode: 'WDJB-MJHT', userId: 'me' };
 
-/** Everything beside the body. */
-export function parametersOf(route: Route): Json[] {
+/** Describes all parameters of a route except the body. */
+export function describeParameters(route: Route): Json[] {
   const names = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const { query = {}, headers = {} } = route.operation;
   return [
     ...route.parameters.map((name, i) => pathParameter(name, names[i]!)),
-    ...others('query', query),
-    ...others('header', hasEntityTag(route) ? { ...headers, ...IF_NONE_MATCH } : headers),
+    ...describeOptional('query', query),
+    ...describeOptional('header', hasEntityTag(route) ? { ...headers, ...IF_NONE_MATCH } : headers),
   ];
 }
 
@@ -29,28 +28,30 @@ function pathParameter(name: string, shown: string): Json {
   return { name: shown, in: 'path', required: true, schema };
 }
 
-function others(where: 'query' | 'header', schemas: ParameterSchemas): Json[] {
+function describeOptional(where: 'query' | 'header', schemas: ParameterSchemas): Json[] {
   return Object.entries(schemas).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: where, description },
-    schema: withExamples(schema),
+    name,
+    in: where,
+    description,
+    schema: convertExamples(schema),
   }));
 }
 
-/** Undefined where a body is not looked at. */
-export function requestBodyOf({ body, operation }: Route, schemas: Json): Json | undefined {
-  const json = body && bodyContent(body.type.name, schemas, operation.orPage);
-  const form = operation.form && formContent(operation.form, operation.formRequires);
+/** Undefined if the route ignores the body. */
+export function describeRequestBody({ body, operation }: Route, schemas: Json): Json | undefined {
+  const json = body && bodyContent(body.type.name, schemas, operation.hasPage);
+  const form = operation.form && formContent(operation.form, operation.requiredFormFields);
   if (!json && !form) return undefined;
   return { required: body?.presence !== 'optional', content: { ...json, ...form } };
 }
 
 function bodyContent(className: string, schemas: Json, orForm = false): Json {
   const schema = { $ref: `#/components/schemas/${schemaName(className)}` };
-  const media = { schema, example: exampleOf(schema, schemas) };
+  const media = { schema, example: createExample(schema, schemas) };
   return { 'application/json': media, ...(orForm ? { [FORM]: media } : {}) };
 }
 
 function formContent(form: ParameterSchemas, required: readonly string[] = []): Json {
-  const schema: Json = { type: 'object', properties: withExamples(form), required };
-  return { [FORM]: { schema, example: exampleOf(schema, {}) } };
+  const schema: Json = { type: 'object', properties: convertExamples(form), required };
+  return { [FORM]: { schema, example: createExample(schema, {}) } };
 }

@@ -1,19 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { SessionUser } from '../auth/session-user.js';
-import { NotFound } from '../common/domain-error.js';
-import { isStorableText } from '../common/text.js';
-import { PreparedQueries } from '../database/prepared.js';
-import { Transactions } from '../database/transactions.js';
-import { AuditTrail } from './audit-trail.js';
-import type { AuditAction } from './audit-trail.js';
+import { NotFound } from '../common/api/domain-error.js';
+import { isStorableText } from '../common/text/text.js';
+import { hasMoreThan } from '../database/transactions/caps.js';
+import { PreparedQueries } from '../database/connection/prepared-queries.js';
+import { Transactions } from '../database/transactions/transactions.js';
+import { AuditTrail } from './audit/audit-trail.js';
+import type { AuditAction } from './audit/audit-event.entity.js';
 import type { MemberResponse } from './dto/member.response.js';
 import { MemberLeaving } from './membership-events.js';
-import { Membership } from './membership.entity.js';
-import type { Role } from './membership.entity.js';
-import { lockAs } from './organization-lock.js';
-import { LastAdmin, PersonalOrganization } from './organizations.errors.js';
-import type { OwnerScope } from './owner-scope.js';
+import { assertAnotherAdmin, assertLeavable, isPromotion } from './model/membership-rules.js';
+import { Membership } from './model/membership.entity.js';
+import type { Role } from './model/membership.entity.js';
+import { lockOrganizationExclusively } from './scope/organization-locks.js';
+import { MEMBERS_MAX, TooManyMembers } from './model/organizations.errors.js';
+import type { OwnerScope } from './scope/owner-scope.js';
 
 const SELECT = `
   SELECT m.user_id, u.email, m.role, m.joined_at FROM memberships m JOIN users u ON u.id = m.user_id
@@ -22,7 +24,7 @@ const LIST = { name: 'members.list', text: `${SELECT} ORDER BY m.joined_at, m.us
 const GET = `${SELECT} AND m.user_id = $2`;
 const WITH_ADDRESS = `${SELECT} AND u.email_key = $2`;
 
-/** Who is in an organization and what they may. All changes lock the organization first. */
+/** Members of organizations and their roles. Every change locks the organization first. */
 @Injectable()
 export class MembersService {
   constructor(
@@ -31,7 +33,7 @@ export class MembersService {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** In the order they joined. */
+  /** Lists the members in the order in which they joined. */
   list({ organizationId }: OwnerScope): Promise<MemberResponse[]> {
     return this.queries.rows<MemberResponse>(LIST, [organizationId]);
   }
@@ -40,10 +42,10 @@ export class MembersService {
   changeRole(scope: OwnerScope, userId: string, role: Role): Promise<MemberResponse> {
     const { organizationId, user } = scope;
     return this.transactions.run(async (transaction) => {
-      await lockAs(scope, 'change roles', transaction);
+      await lockOrganizationExclusively(scope, 'change roles', transaction);
       const member = await this.get(organizationId, userId, transaction);
       if (member.role === role) return member;
-      if (member.role === 'admin') await assertAnotherAdmin(organizationId, userId, transaction);
+      if (member.role === 'admin') await assertNotLastAdmin(organizationId, userId, transaction);
       await transaction.update(Membership, { organizationId, userId }, { role });
       await this.record(
         organizationId,
@@ -58,19 +60,23 @@ export class MembersService {
   }
 
   /**
-   * Ends a membership, and with it the member's keys for the organization.
-   * @returns how many keys that revoked
-   * @throws AdminsOnly when somebody else's is ended by a member
+   * Ends a membership and revokes the member's keys of the organization.
+   * @returns the number of revoked keys
+   * @throws AdminsOnly if a member removes somebody else
    * @throws NotFound @throws PersonalOrganization @throws LastAdmin
    */
   remove(scope: OwnerScope, userId: string): Promise<number> {
     const { organizationId, user } = scope;
     const own = userId === user.id;
     return this.transactions.run(async (transaction) => {
-      const organization = await lockAs(scope, own ? undefined : 'remove members', transaction);
+      const organization = await lockOrganizationExclusively(
+        scope,
+        own ? undefined : 'remove members',
+        transaction,
+      );
       const member = await this.get(organizationId, userId, transaction);
-      if (organization.kind === 'personal') throw new PersonalOrganization('left');
-      if (member.role === 'admin') await assertAnotherAdmin(organizationId, userId, transaction);
+      assertLeavable(organization);
+      if (member.role === 'admin') await assertNotLastAdmin(organizationId, userId, transaction);
       const event = new MemberLeaving(organizationId, userId, own ? 'left' : 'removed');
       await this.transactions.emit(event, transaction);
       await transaction.delete(Membership, { organizationId, userId });
@@ -88,8 +94,9 @@ export class MembersService {
   }
 
   /**
-   * Lets somebody in, or gives a member the higher of two roles. For the holder of the organization's lock.
-   * @returns the member as it is now
+   * Adds a member, or promotes an existing one. Requires the organization's lock.
+   * @returns the member after the change
+   * @throws TooManyMembers
    */
   async admit(
     organizationId: number,
@@ -100,11 +107,13 @@ export class MembersService {
     const member = await this.find(organizationId, user.id, transaction);
     if (!member) {
       await transaction.insert(Membership, { organizationId, userId: user.id, role });
+      const rows = 'FROM memberships WHERE organization_id = $1';
+      if (await hasMoreThan(MEMBERS_MAX, rows, [organizationId], transaction)) throw new TooManyMembers();
       const joined = await this.get(organizationId, user.id, transaction);
       await this.record(organizationId, user, 'member.joined', joined, { role }, transaction);
       return joined;
     }
-    if (member.role === 'admin' || role === 'member') return member;
+    if (!isPromotion(member.role, role)) return member;
     await transaction.update(Membership, { organizationId, userId: user.id }, { role });
     await this.record(
       organizationId,
@@ -117,18 +126,18 @@ export class MembersService {
     return { ...member, role };
   }
 
-  /** The member, if the user is one. */
+  /** Finds a member by user id. */
   async find(
     organizationId: number,
     userId: string,
     transaction: EntityManager,
   ): Promise<MemberResponse | undefined> {
-    if (!isStorableText(userId)) return undefined; // from a path, where it may be anything
+    if (!isStorableText(userId)) return undefined; // the path can contain any characters
     const [member] = await transaction.query<MemberResponse[]>(GET, [organizationId, userId]);
     return member;
   }
 
-  /** Whether somebody with this address is a member. @param key see {@link emailKey} */
+  /** Whether a member has this e-mail address. @param key see {@link emailKey} */
   async hasAddress(organizationId: number, key: string, transaction: EntityManager): Promise<boolean> {
     return (await transaction.query<unknown[]>(WITH_ADDRESS, [organizationId, key])).length > 0;
   }
@@ -157,11 +166,14 @@ export class MembersService {
   }
 }
 
-async function assertAnotherAdmin(
+async function assertNotLastAdmin(
   organizationId: number,
   userId: string,
   transaction: EntityManager,
 ): Promise<void> {
   const admins = await transaction.findBy(Membership, { organizationId, role: 'admin' });
-  if (!admins.some((admin) => admin.userId !== userId)) throw new LastAdmin();
+  assertAnotherAdmin(
+    admins.map((admin) => admin.userId),
+    userId,
+  );
 }

@@ -1,19 +1,19 @@
-/** A member is about to lose its place. What the place gave goes with it, in the same transaction. */
+/** Notifies of the end of a membership. Listeners revoke what depends on it, in the same transaction. */
 export class MemberLeaving {
-  /** How many keys were revoked; listeners add to it. */
+  /** Number of revoked keys; listeners add to it. */
   revokedKeys = 0;
 
   constructor(
     readonly organizationId: number,
     readonly userId: string,
-    /** Who had it so: the member itself, or an admin. */
+    /** Distinguishes a member who leaves from a removal by an admin. */
     readonly reason: 'left' | 'removed',
   ) {}
 }
 
-/** The organization's row is locked and about to go, with all that is in it. */
+/** Notifies of the deletion of an organization, whose row is locked. */
 export class OrganizationDeleting {
-  /** How many keys were revoked; listeners add to it. */
+  /** Number of revoked keys; listeners add to it. */
   revokedKeys = 0;
 
   constructor(readonly organizationId: number) {}

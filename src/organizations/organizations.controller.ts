@@ -2,13 +2,13 @@ import { Controller, Delete, Get, Headers, Post, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentUser } from '../auth/session-user.js';
 import type { SessionUser } from '../auth/session-user.js';
-import { JsonBody } from '../common/json-body.js';
-import { Operation } from '../common/operation.js';
-import { PAGE_QUERY, PAGE_REFUSALS } from '../common/paging.js';
-import { PageQuery } from '../common/paging.js';
-import type { PageRequest } from '../common/paging.js';
-import { AuditTrail } from './audit-trail.js';
-import { AuditPageResponse } from './dto/audit.response.js';
+import { JsonBody } from '../common/api/json-body.js';
+import { Operation } from '../common/api/operation.js';
+import { PAGE_QUERY, PAGE_REJECTIONS } from '../common/api/paging.js';
+import { PageQuery } from '../common/api/paging.js';
+import type { PageRequest } from '../common/api/paging.js';
+import { AuditTrail } from './audit/audit-trail.js';
+import { AuditPageResponse } from './audit/audit.response.js';
 import { CreateOrganizationDto, UpdateOrganizationDto } from './dto/organization.requests.js';
 import {
   OrganizationDeletedResponse,
@@ -20,16 +20,17 @@ import {
   PersonalOrganization,
   SlugCannotChange,
   SlugMismatch,
-} from './organizations.errors.js';
+  TooManyOrganizations,
+} from './model/organizations.errors.js';
 import { OrganizationsService } from './organizations.service.js';
-import { AdminOnly, Scope } from './owner-scope.js';
-import type { OwnerScope } from './owner-scope.js';
+import { AdminOnly, Scope } from './scope/owner-scope.js';
+import type { OwnerScope } from './scope/owner-scope.js';
 
 const DELETION =
-  'Its projects, documents and upstreams go, and the keys of all members are revoked. Recorded usage is kept. ' +
-  'The slug stays reserved for whoever deleted it.';
+  'Deletes its projects, documents and upstreams, and revokes the keys of all members. Recorded usage is kept. ' +
+  'The slug stays reserved for the user who deleted the organization.';
 const CONFIRMATION = {
-  'X-Confirm-Slug': { type: 'string', description: 'When sent, it must be exactly the slug.' },
+  'X-Confirm-Slug': { type: 'string', description: 'If present, it must be the slug of the organization.' },
 };
 
 @ApiTags('Organizations')
@@ -41,8 +42,8 @@ export class OrganizationsController {
   ) {}
 
   @Operation('listOrganizations', 'List organizations', {
-    description: 'The personal one included.',
-    answers: OrganizationListResponse,
+    description: 'Includes the personal organization.',
+    response: OrganizationListResponse,
   })
   @Get()
   async list(@CurrentUser() user: SessionUser): Promise<OrganizationListResponse> {
@@ -50,9 +51,9 @@ export class OrganizationsController {
   }
 
   @Operation('createOrganization', 'Create an organization', {
-    description: 'The caller is its admin.',
-    answers: OrganizationResponse,
-    refuses: [OrganizationSlugTaken],
+    description: 'The caller becomes its admin.',
+    response: OrganizationResponse,
+    rejects: [OrganizationSlugTaken, TooManyOrganizations],
   })
   @Post()
   create(
@@ -62,15 +63,15 @@ export class OrganizationsController {
     return this.organizations.create(user, body);
   }
 
-  @Operation('getOrganization', 'Get an organization', { answers: OrganizationResponse })
+  @Operation('getOrganization', 'Get an organization', { response: OrganizationResponse })
   @Get(':organizationId')
   get(@Scope() scope: OwnerScope): Promise<OrganizationResponse> {
     return this.organizations.get(scope.user, scope.organizationId);
   }
 
   @Operation('renameOrganization', 'Rename an organization', {
-    answers: OrganizationResponse,
-    refuses: [SlugCannotChange, new PersonalOrganization('renamed')],
+    response: OrganizationResponse,
+    rejects: [SlugCannotChange, new PersonalOrganization('renamed')],
   })
   @AdminOnly('rename the organization')
   @Put(':organizationId')
@@ -80,8 +81,8 @@ export class OrganizationsController {
 
   @Operation('deleteOrganization', 'Delete an organization', {
     description: DELETION,
-    answers: OrganizationDeletedResponse,
-    refuses: [new PersonalOrganization('deleted'), SlugMismatch],
+    response: OrganizationDeletedResponse,
+    rejects: [new PersonalOrganization('deleted'), SlugMismatch],
     headers: CONFIRMATION,
   })
   @AdminOnly('delete the organization')
@@ -94,9 +95,9 @@ export class OrganizationsController {
   }
 
   @Operation('listAuditEvents', 'Read the audit trail', {
-    answers: AuditPageResponse,
+    response: AuditPageResponse,
     query: PAGE_QUERY,
-    refuses: PAGE_REFUSALS,
+    rejects: PAGE_REJECTIONS,
   })
   @AdminOnly('read the audit trail')
   @Get(':organizationId/audit')

@@ -1,25 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { SessionUser } from '../auth/session-user.js';
-import { advancedUpdatedAt } from '../database/change.js';
-import { PreparedQueries } from '../database/prepared.js';
-import { Transactions } from '../database/transactions.js';
-import { AuditTrail } from './audit-trail.js';
+import { hasMoreThan, lockCap } from '../database/transactions/caps.js';
+import { advancedUpdatedAt } from '../database/connection/columns.js';
+import { PreparedQueries } from '../database/connection/prepared-queries.js';
+import { Transactions } from '../database/transactions/transactions.js';
+import { AuditTrail } from './audit/audit-trail.js';
 import type { CreateOrganizationDto, UpdateOrganizationDto } from './dto/organization.requests.js';
 import type { OrganizationResponse } from './dto/organization.response.js';
 import { OrganizationDeleting } from './membership-events.js';
-import { Membership } from './membership.entity.js';
-import { lockAs } from './organization-lock.js';
-import { OrganizationSlug } from './organization-slug.entity.js';
-import { Organization } from './organization.entity.js';
+import { Membership } from './model/membership.entity.js';
+import { lockOrganizationAsAdmin, lockOrganizationExclusively } from './scope/organization-locks.js';
+import { assertRenamable, slugToRelease } from './model/organization-rules.js';
+import { OrganizationSlug } from './model/organization-slug.entity.js';
+import { Organization } from './model/organization.entity.js';
 import {
+  FOUNDED_TEAMS_MAX,
   OrganizationNotFound,
   OrganizationSlugTaken,
-  PersonalOrganization,
-  SlugCannotChange,
-  SlugMismatch,
-} from './organizations.errors.js';
-import type { OwnerScope } from './owner-scope.js';
+  TooManyOrganizations,
+} from './model/organizations.errors.js';
+import type { OwnerScope } from './scope/owner-scope.js';
 
 const SELECT = `
   SELECT o.id, o.name, o.slug, o.kind, m.role,
@@ -30,14 +31,14 @@ const SELECT = `
 const LIST = { name: 'organizations.list', text: `${SELECT} ORDER BY o.id` };
 const GET = { name: 'organizations.get', text: `${SELECT} AND o.id = $2` };
 
-/** Takes a slug that is new, or one that the same admin set free. No row: it is somebody else's. */
+/** Claims a new slug, or one that the same user released. Returns no row if the slug is taken. */
 const CLAIM_SLUG = `
   INSERT INTO organization_slugs (slug, in_use) VALUES ($1, true)
   ON CONFLICT (slug) DO UPDATE SET in_use = true, deleted_by = NULL
     WHERE NOT organization_slugs.in_use AND organization_slugs.deleted_by = $2
   RETURNING slug`;
 
-/** Organizations as their members see them. */
+/** Organizations of their members. */
 @Injectable()
 export class OrganizationsService {
   constructor(
@@ -46,7 +47,7 @@ export class OrganizationsService {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** The caller's, the personal one included. */
+  /** Lists the caller's organizations, including the personal one. */
   list(user: SessionUser): Promise<OrganizationResponse[]> {
     return this.queries.rows<OrganizationResponse>(LIST, [user.id]);
   }
@@ -65,13 +66,15 @@ export class OrganizationsService {
     return organization;
   }
 
-  /** Makes a team with the caller as its admin. @throws OrganizationSlugTaken */
+  /** Creates a team with the caller as its admin. @throws OrganizationSlugTaken @throws TooManyOrganizations */
   create(user: SessionUser, { name, slug }: CreateOrganizationDto): Promise<OrganizationResponse> {
     return this.transactions.run(async (transaction) => {
       const claimed = await transaction.query<unknown[]>(CLAIM_SLUG, [slug, user.id]);
       if (claimed.length === 0) throw new OrganizationSlugTaken();
-      const team = transaction.create(Organization, { kind: 'team', name, slug, personalUserId: null });
+      const users = { personalUserId: null, founderUserId: user.id };
+      const team = transaction.create(Organization, { kind: 'team', name, slug, ...users });
       await transaction.insert(Organization, team);
+      await assertBelowCap(user.id, transaction);
       await transaction.insert(Membership, { organizationId: team.id, userId: user.id, role: 'admin' });
       await this.record(team.id, user, 'organization.created', { name, slug }, transaction);
       return this.getIn(user, team.id, transaction);
@@ -84,9 +87,8 @@ export class OrganizationsService {
    */
   rename(scope: OwnerScope, { name, slug }: UpdateOrganizationDto): Promise<OrganizationResponse> {
     return this.transactions.run(async (transaction) => {
-      const { id, kind, ...before } = await lockAs(scope, 'rename the organization', transaction);
-      if (slug !== undefined && slug !== before.slug) throw new SlugCannotChange();
-      if (kind === 'personal') throw new PersonalOrganization('renamed');
+      const { id, ...before } = await lockOrganizationAsAdmin(scope, 'rename the organization', transaction);
+      assertRenamable(before, slug);
       await transaction.update(Organization, { id }, { name, updatedAt: advancedUpdatedAt });
       if (name !== undefined && name !== before.name) {
         const details = { from: before.name, to: name };
@@ -97,16 +99,19 @@ export class OrganizationsService {
   }
 
   /**
-   * Deletes the organization with all that is its own, and keeps the slug from everybody but the caller.
-   * @param confirmation what the caller typed as the slug, where it was asked
-   * @returns how many keys that revoked
+   * Deletes the organization with everything that it owns, and reserves the slug for the caller.
+   * @param confirmation slug that the caller typed; undefined if the client did not ask
+   * @returns the number of revoked keys
    * @throws PersonalOrganization @throws SlugMismatch
    */
   delete(scope: OwnerScope, confirmation: string | undefined): Promise<number> {
     return this.transactions.run(async (transaction) => {
-      const { id, kind, slug } = await lockAs(scope, 'delete the organization', transaction);
-      if (kind === 'personal' || slug === null) throw new PersonalOrganization('deleted');
-      if (confirmation !== undefined && confirmation !== slug) throw new SlugMismatch();
+      const { id, ...organization } = await lockOrganizationExclusively(
+        scope,
+        'delete the organization',
+        transaction,
+      );
+      const slug = slugToRelease(organization, confirmation);
       const event = new OrganizationDeleting(id);
       await this.transactions.emit(event, transaction);
       await transaction.delete(Organization, { id });
@@ -125,4 +130,12 @@ export class OrganizationsService {
     const target = { type: 'organization', id: organizationId };
     return this.audit.record({ organizationId, actor, action, target, details }, transaction);
   }
+}
+
+/** Counts after the insert, so that the new team is included. @throws TooManyOrganizations */
+async function assertBelowCap(founderUserId: string, transaction: EntityManager): Promise<void> {
+  await lockCap('foundedTeams', founderUserId, transaction);
+  const rows = 'FROM organizations WHERE founder_user_id = $1';
+  if (await hasMoreThan(FOUNDED_TEAMS_MAX, rows, [founderUserId], transaction))
+    throw new TooManyOrganizations();
 }

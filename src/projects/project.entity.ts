@@ -1,11 +1,11 @@
 import { Column, Entity, ForeignKey, Unique } from 'typeorm';
-import { CreatedAt, Id, UpdatedAt } from '../database/columns.js';
-import { Organization } from '../organizations/organization.entity.js';
+import { CreatedAt, Id, UpdatedAt } from '../database/connection/columns.js';
+import { Organization } from '../organizations/model/organization.entity.js';
 
 /** A named group of documents. */
 @Entity('projects')
 @Unique(['organizationId', 'name'])
-@Unique(['id', 'organizationId']) // what documents point to, so that theirs is the owner of their project
+@Unique(['id', 'organizationId']) // referenced by documents, so that a document has the owner of its project
 export class Project {
   @Id()
   id: number;

@@ -1,13 +1,13 @@
 import { Delete, Get, HttpCode, HttpStatus, Param, ParseIntPipe, Post, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { NotFound } from '../common/domain-error.js';
-import { JsonBody } from '../common/json-body.js';
-import { Operation } from '../common/operation.js';
-import { AdminOnly, OwnedController, Scope } from '../organizations/owner-scope.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
+import { NotFound } from '../common/api/domain-error.js';
+import { JsonBody } from '../common/api/json-body.js';
+import { Operation } from '../common/api/operation.js';
+import { AdminOnly, OwnedController, Scope } from '../organizations/scope/owner-scope.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { CreateProjectDto, UpdateProjectDto } from './dto/project.requests.js';
 import { ProjectListResponse, ProjectResponse } from './dto/project.response.js';
-import { DescriptionsTooLong, NameTaken } from './projects.errors.js';
+import { DescriptionsTooLong, NameTaken, TooManyProjects } from './projects.errors.js';
 import { ProjectsService } from './projects.service.js';
 
 @ApiTags('Projects')
@@ -15,23 +15,23 @@ import { ProjectsService } from './projects.service.js';
 export class ProjectsController {
   constructor(private readonly projects: ProjectsService) {}
 
-  @Operation('listProjects', 'List projects', { answers: ProjectListResponse })
+  @Operation('listProjects', 'List projects', { response: ProjectListResponse })
   @Get()
   async list(@Scope() scope: OwnerScope): Promise<ProjectListResponse> {
     return { projects: await this.projects.list(scope) };
   }
 
   @Operation('createProject', 'Create a project', {
-    answers: ProjectResponse,
-    refuses: [NameTaken, DescriptionsTooLong],
+    response: ProjectResponse,
+    rejects: [NameTaken, DescriptionsTooLong, TooManyProjects],
   })
   @AdminOnly('create projects')
   @Post()
   async create(@Scope() scope: OwnerScope, @JsonBody() body: CreateProjectDto): Promise<ProjectResponse> {
-    return ProjectResponse.from(await this.projects.create(scope, body));
+    return this.projects.create(scope, body);
   }
 
-  @Operation('getProject', 'Get a project', { answers: ProjectResponse, refuses: [NotFound] })
+  @Operation('getProject', 'Get a project', { response: ProjectResponse, rejects: [NotFound] })
   @Get(':projectId')
   async get(
     @Scope() scope: OwnerScope,
@@ -41,8 +41,8 @@ export class ProjectsController {
   }
 
   @Operation('updateProject', 'Rename or describe a project', {
-    answers: ProjectResponse,
-    refuses: [NotFound, NameTaken, DescriptionsTooLong],
+    response: ProjectResponse,
+    rejects: [NotFound, NameTaken, DescriptionsTooLong],
   })
   @AdminOnly('update projects')
   @Put(':projectId')
@@ -54,7 +54,7 @@ export class ProjectsController {
     return this.projects.update(scope, id, body);
   }
 
-  @Operation('deleteProject', 'Delete a project with its documents', { refuses: [NotFound] })
+  @Operation('deleteProject', 'Delete a project with its documents', { rejects: [NotFound] })
   @AdminOnly('delete projects')
   @HttpCode(HttpStatus.NO_CONTENT)
   @Delete(':projectId')

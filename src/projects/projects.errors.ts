@@ -1,8 +1,11 @@
 import { HttpStatus } from '@nestjs/common';
-import { DomainError } from '../common/domain-error.js';
+import { DomainError } from '../common/api/domain-error.js';
 
-/** Bytes in the descriptions of one owner's projects together: a list has all of them. */
+/** Maximum size of all descriptions of one owner's projects, because a list response contains all of them. */
 export const DESCRIPTIONS_BYTES = 8 * 1024 * 1024;
+
+/** Maximum number of projects of one owner. */
+export const PROJECTS_MAX = 1_000;
 
 /** The owner has another project of this name. */
 export class NameTaken extends DomainError {
@@ -10,16 +13,26 @@ export class NameTaken extends DomainError {
   readonly status = HttpStatus.CONFLICT;
 
   constructor() {
-    super('a project with this name exists already');
+    super('a project with this name already exists: choose another name');
   }
 }
 
-/** The owner's projects would have longer descriptions than there may be. */
+/** The descriptions of the owner's projects would exceed {@link DESCRIPTIONS_BYTES}. */
 export class DescriptionsTooLong extends DomainError {
   override readonly type = 'descriptions_too_long';
   readonly status = HttpStatus.CONFLICT;
 
   constructor() {
-    super(`the descriptions of all projects take more than ${DESCRIPTIONS_BYTES} bytes together`);
+    super(`all project descriptions together exceed ${DESCRIPTIONS_BYTES} bytes: shorten one first`);
+  }
+}
+
+/** The owner has {@link PROJECTS_MAX} projects. */
+export class TooManyProjects extends DomainError {
+  override readonly type = 'too_many_projects';
+  readonly status = HttpStatus.CONFLICT;
+
+  constructor() {
+    super(`an owner can have at most ${PROJECTS_MAX} projects: delete one first`);
   }
 }

@@ -1,20 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { NotFound } from '../common/domain-error.js';
-import { advancedUpdatedAt } from '../database/change.js';
-import { PreparedQueries } from '../database/prepared.js';
-import { violatesForeignKey, violatesUnique } from '../database/sql-states.js';
-import { Transactions } from '../database/transactions.js';
+import { NotFound } from '../common/api/domain-error.js';
+import { hasMoreThan, lockCap } from '../database/transactions/caps.js';
+import { advancedUpdatedAt } from '../database/connection/columns.js';
+import { PreparedQueries } from '../database/connection/prepared-queries.js';
+import { Transactions } from '../database/transactions/transactions.js';
+import { translateViolation } from '../database/transactions/translate-violation.js';
 import { OrganizationDeleting } from '../organizations/membership-events.js';
-import { OrganizationNotFound } from '../organizations/organizations.errors.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
+import { OrganizationNotFound } from '../organizations/model/organizations.errors.js';
+import { lockAdminRole } from '../organizations/scope/organization-locks.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import type { CreateProjectDto, UpdateProjectDto } from './dto/project.requests.js';
 import type { ProjectResponse } from './dto/project.response.js';
+import { assertDescriptionsBounded } from './project-rules.js';
 import { Project } from './project.entity.js';
-import { DESCRIPTIONS_BYTES, DescriptionsTooLong, NameTaken } from './projects.errors.js';
+import { NameTaken, PROJECTS_MAX, TooManyProjects } from './projects.errors.js';
 
-/** Projects, whose rows are locked, are about to go with all that is in them: one, or all of an organization. */
+/** Notifies of the deletion of one project or of all projects of an organization, whose rows are locked. */
 export class ProjectsDeleting {
   constructor(readonly which: { readonly projectId: number } | { readonly organizationId: number }) {}
 }
@@ -31,7 +34,7 @@ const GET = {
   text: `SELECT ${COLUMNS} FROM projects WHERE id = $1 AND organization_id = $2`,
 };
 
-/** Projects of an owner. What belongs to another owner does not exist. */
+/** Projects of an owner. A project of another owner is reported as not found. */
 @Injectable()
 export class ProjectsService implements OnModuleInit {
   constructor(
@@ -57,22 +60,37 @@ export class ProjectsService implements OnModuleInit {
   }
 
   /**
-   * @throws NameTaken @throws DescriptionsTooLong
-   * @throws OrganizationNotFound when the owner is deleted at this moment
+   * @throws OrganizationNotFound @throws AdminsOnly if the caller lost the role since the request arrived
+   * @throws NameTaken @throws DescriptionsTooLong @throws TooManyProjects
    */
-  create(scope: OwnerScope, { name, description }: CreateProjectDto): Promise<Project> {
+  create(scope: OwnerScope, { name, description = '' }: CreateProjectDto): Promise<ProjectResponse> {
     const { organizationId } = scope;
     return this.transactions.run(async (transaction) => {
-      const project = transaction.create(Project, { organizationId, name, description: description ?? '' });
-      await transaction.insert(Project, project).catch(asRefusal); // fills in what the database decides
-      if (description) await assertBounded(scope, transaction);
-      return project;
+      await lockAdminRole(scope, 'create projects', transaction);
+      const result = await transaction
+        .createQueryBuilder()
+        .insert()
+        .into(Project)
+        .values({ organizationId, name, description })
+        .returning(COLUMNS)
+        .updateEntity(false)
+        .execute()
+        .catch(rejectViolation);
+      if (description) await assertDescriptions(scope, 0, transaction);
+      await assertBelowCap(scope, transaction);
+      const [project] = result.raw as ProjectResponse[];
+      return project!;
     });
   }
 
-  /** Members that are undefined stay as they are. @throws NotFound @throws NameTaken @throws DescriptionsTooLong */
+  /**
+   * Members that are undefined keep their values.
+   * @throws OrganizationNotFound @throws AdminsOnly if the caller lost the role since the request arrived
+   * @throws NotFound @throws NameTaken @throws DescriptionsTooLong
+   */
   update(scope: OwnerScope, id: number, { name, description }: UpdateProjectDto): Promise<ProjectResponse> {
     return this.transactions.run(async (transaction) => {
+      await lockAdminRole(scope, 'update projects', transaction);
       const bytesBefore = description ? await descriptionBytes(scope, transaction) : 0;
       const result = await transaction
         .createQueryBuilder()
@@ -81,20 +99,25 @@ export class ProjectsService implements OnModuleInit {
         .where({ id, organizationId: scope.organizationId })
         .returning(COLUMNS)
         .execute()
-        .catch(asRefusal);
+        .catch(rejectViolation);
       const [project] = result.raw as ProjectResponse[];
       if (!project) throw new NotFound();
-      if (description) await assertBounded(scope, transaction, bytesBefore);
+      if (description) await assertDescriptions(scope, bytesBefore, transaction);
       return project;
     });
   }
 
-  /** Deletes the project and, through {@link ProjectsDeleting}, what is in it. @throws NotFound */
+  /**
+   * Deletes the project and, through {@link ProjectsDeleting}, its documents.
+   * @throws OrganizationNotFound @throws AdminsOnly if the caller lost the role since the request arrived
+   * @throws NotFound
+   */
   async delete(scope: OwnerScope, id: number): Promise<void> {
     await this.transactions.run(async (transaction) => {
+      await lockAdminRole(scope, 'delete projects', transaction);
       const project = await transaction.findOne(Project, {
         where: { id, organizationId: scope.organizationId },
-        lock: { mode: 'pessimistic_write' }, // from here on nothing is added to the project
+        lock: { mode: 'pessimistic_write' }, // no document can be added any more
       });
       if (!project) throw new NotFound();
       await this.transactions.emit(new ProjectsDeleting({ projectId: id }), transaction);
@@ -102,7 +125,7 @@ export class ProjectsService implements OnModuleInit {
     });
   }
 
-  /** The rows themselves go with the organization's. From here on nothing is added to them. */
+  /** Locks the rows, so that no document can be added. The deletion of the organization deletes the rows. */
   private async releaseAll(organizationId: number, transaction: EntityManager): Promise<void> {
     await transaction.find(Project, {
       select: { id: true },
@@ -114,13 +137,24 @@ export class ProjectsService implements OnModuleInit {
   }
 }
 
+/** @throws NameTaken @throws OrganizationNotFound */
+function rejectViolation(error: unknown): never {
+  return translateViolation(error, {
+    projects_organization_id_name_key: NameTaken,
+    projects_organization_id_fkey: OrganizationNotFound,
+  });
+}
+
 /**
- * Those who write at the same time do not see each other: together they may come to a little more.
- * @throws DescriptionsTooLong unless they have become shorter
+ * Concurrent transactions do not see each other's descriptions. Together they can exceed the limit by a little.
+ * @throws DescriptionsTooLong unless the descriptions have become shorter
  */
-async function assertBounded(scope: OwnerScope, transaction: EntityManager, bytesBefore = 0): Promise<void> {
-  const bytes = await descriptionBytes(scope, transaction);
-  if (bytes > Math.max(DESCRIPTIONS_BYTES, bytesBefore)) throw new DescriptionsTooLong();
+async function assertDescriptions(
+  scope: OwnerScope,
+  bytesBefore: number,
+  transaction: EntityManager,
+): Promise<void> {
+  assertDescriptionsBounded(await descriptionBytes(scope, transaction), bytesBefore);
 }
 
 async function descriptionBytes({ organizationId }: OwnerScope, transaction: EntityManager): Promise<number> {
@@ -131,8 +165,9 @@ async function descriptionBytes({ organizationId }: OwnerScope, transaction: Ent
   return descriptions!.bytes;
 }
 
-function asRefusal(error: unknown): never {
-  if (violatesUnique(error, 'projects_organization_id_name_key')) throw new NameTaken();
-  if (violatesForeignKey(error, 'projects_organization_id_fkey')) throw new OrganizationNotFound();
-  throw error;
+/** Counts after the insert, so that the new project is included. @throws TooManyProjects */
+async function assertBelowCap({ organizationId }: OwnerScope, transaction: EntityManager): Promise<void> {
+  await lockCap('projects', organizationId, transaction);
+  const rows = 'FROM projects WHERE organization_id = $1';
+  if (await hasMoreThan(PROJECTS_MAX, rows, [organizationId], transaction)) throw new TooManyProjects();
 }

@@ -1,32 +1,34 @@
 import { Injectable } from '@nestjs/common';
-import type { HttpRequest, HttpResponse } from '../common/http-exchange.js';
+import type { HttpRequest, HttpResponse } from '../http/http-exchange.js';
 import { Settings } from '../config/settings.js';
+import { KeyAuthenticator } from '../keys/key-authenticator.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
 import type { PoolUpstream } from '../upstreams/upstreams.service.js';
-import type { UsageOutcome } from '../usage/usage-record.js';
+import type { UsageOutcome } from '../usage/record/usage-record.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
-import { UsageRecorder } from '../usage/usage-recorder.js';
-import { BodyMemory } from './body-memory.js';
-import { Exchange } from './exchange.js';
-import type { ExchangeServices } from './exchange.js';
-import { KeyLimits } from './key-limits.js';
-import { isLoop, LIST_PASSES_LIMIT, LOOP_HEADER, PASSES_LIMIT } from './loops.js';
-import { isModelList, ModelList } from './model-list.js';
-import { Pools } from './pools.js';
-import { prepareRefusal } from './prepared-refusal.js';
-import { ProxiedRequest } from './proxied-request.js';
-import type { ProxyErrorCode } from './proxy-error.js';
-import { readBody } from './read-body.js';
-import { readFields } from './request-fields.js';
-import { targetAt } from './target.js';
-import type { Target } from './target.js';
-import { UpstreamConnections } from './upstream-connections.js';
-import { UpstreamHealth } from './upstream-health.js';
-import { usageOf } from './usage-of.js';
-import type { Ending } from './usage-of.js';
+import { UsageRecorder } from '../usage/write/usage-recorder.js';
+import { BodyBudget } from './request/body-budget.js';
+import { Exchange, MAX_TRIED_UPSTREAMS } from './exchange/exchange.js';
+import type { ExchangeServices } from './exchange/exchange.js';
+import { KeyLimits } from './request/key-limits.js';
+import { isLoop, LOOP_HEADER, MAX_LIST_PASSES, MAX_PASSES } from './request/loop-detection.js';
+import { isModelList, MAX_LISTED_UPSTREAMS, ModelList } from './models/model-list.js';
+import { Pools } from './pool/pools.js';
+import { prepareRejection } from './errors/prepared-rejection.js';
+import { ProxiedRequest } from './request/proxied-request.js';
+import { findProxyKey } from './request/proxy-credential.js';
+import type { ProxyErrorCode } from './errors/proxy-error.js';
+import { readBody } from './request/read-body.js';
+import { parseFields } from './request/request-fields.js';
+import { RequestsInFlight } from './request/requests-in-flight.js';
+import { Targets } from './pool/targets.js';
+import { UpstreamConnections } from './wire/upstream-connections.js';
+import { UpstreamHealth } from './pool/upstream-health.js';
+import { toUsageRecord } from './exchange/usage-record.js';
+import type { ExchangeResult } from './exchange/usage-record.js';
 
-/** Takes a request whose key was verified to the upstreams of the key's owner, and records how it ended. */
+/** Forwards a request with a verified key to the upstreams of the key's owner, and records its usage. */
 @Injectable()
 export class ProxyForwarding {
   private readonly services: ExchangeServices;
@@ -37,7 +39,9 @@ export class ProxyForwarding {
     private readonly health: UpstreamHealth,
     private readonly models: ModelList,
     private readonly limits: KeyLimits,
-    private readonly bodies: BodyMemory,
+    private readonly inFlight: RequestsInFlight,
+    private readonly bodies: BodyBudget,
+    private readonly keys: KeyAuthenticator,
     private readonly recorder: UsageRecorder,
     private readonly metrics: Metrics,
     private readonly settings: Settings,
@@ -49,107 +53,124 @@ export class ProxyForwarding {
       metrics: metrics.proxy,
       deadlines: { firstByteMs: settings.upstreamResponseTimeoutMs, idleMs },
       streamDeadlines: { firstByteMs: settings.upstreamFirstByteTimeoutMs, idleMs },
-      finish: this.finish,
+      finish: this.recordResult,
     };
   }
 
-  begin(message: HttpRequest, response: HttpResponse, key: AuthenticatedKey): void {
+  /** @param keyVersion `KeyAuthenticator.version` before the key was verified */
+  begin(message: HttpRequest, response: HttpResponse, key: AuthenticatedKey, keyVersion: number): void {
     const request = new ProxiedRequest(key, message);
-    const wait = this.limits.secondsToWait(key.id, request.beganAt);
-    if (wait > 0) return this.refuse(response, request, 'rate_limited', 'client_error', wait);
-    const refusal = refusalOf(request, message);
-    if (refusal) return this.refuse(response, request, refusal, 'client_error');
+    if (response.destroyed) return this.recordResult(request, CLIENT_GONE);
+    if (!this.inFlight.tryAcquire(key.organizationId, response)) {
+      return this.reject(response, request, 'rate_limited', 'client_error', 1);
+    }
+    const waitSeconds = this.limits.takeRequestToken(key.id, request.beganAt);
+    if (waitSeconds > 0) return this.reject(response, request, 'rate_limited', 'client_error', waitSeconds);
+    const code = findRejection(request, message);
+    if (code) return this.reject(response, request, code, 'client_error');
     response.on('close', () => {
-      if (request.answering) request.answering.closed();
-      else this.finish(request, CLIENT_GONE);
-      request.dropBody();
+      if (request.responder) request.responder.onResponseClose();
+      else this.recordResult(request, CLIENT_GONE);
+      request.releaseBody();
     });
-    readBody(message, this.settings.proxyBodyLimitBytes, this.bodies, {
-      read: (body, held) => {
-        request.fields = readFields(request.path, message.headers, body);
-        if (held) request.keepBody(held);
-        this.choose(request, response);
+    const { proxyBodyLimitBytes: limitBytes } = this.settings;
+    readBody(
+      message,
+      { limitBytes, budget: this.bodies, ownerId: key.organizationId },
+      {
+        onRead: (body, held) => {
+          request.fields = parseFields(request.path, message.headers, body);
+          if (held) request.holdBody(held);
+          if (body.length === 0 || this.keys.isStillValid(key, keyVersion)) this.loadPool(request, response);
+          else this.reauthenticate(request, response, findProxyKey(message.headers)!);
+        },
+        onTooLarge: () => this.reject(response, request, 'request_too_large', 'client_error'),
+        onTooSlow: () => this.reject(response, request, 'request_timeout', 'client_error'),
       },
-      tooLarge: () => this.refuse(response, request, 'request_too_large', 'client_error'),
-    });
+    );
   }
 
-  private choose(request: ProxiedRequest, response: HttpResponse): void {
-    const pool = this.pools.of(request.key);
+  /** Verifies the key again, because it may have been revoked while the body arrived. */
+  private reauthenticate(request: ProxiedRequest, response: HttpResponse, secret: string): void {
+    const onKey = (key: AuthenticatedKey | undefined) => {
+      if (key) this.loadPool(request, response);
+      else this.reject(response, request, 'invalid_proxy_key', 'client_error');
+    };
+    const key = this.keys.authenticate(secret);
+    if (!(key instanceof Promise)) return onKey(key);
+    key.then(onKey, () => this.reject(response, request, 'database_unavailable', 'no_upstream'));
+  }
+
+  private loadPool(request: ProxiedRequest, response: HttpResponse): void {
+    const pool = this.pools.get(request.key);
     if (!(pool instanceof Promise)) return this.forward(request, response, pool);
     pool.then(
       (upstreams) => this.forward(request, response, upstreams),
-      () => this.refuse(response, request, 'database_unavailable', 'no_upstream'),
+      () => this.reject(response, request, 'database_unavailable', 'no_upstream'),
     );
   }
 
   private forward(request: ProxiedRequest, response: HttpResponse, pool: readonly PoolUpstream[]): void {
-    if (response.destroyed) return this.finish(request, CLIENT_GONE);
-    if (request.fields.stream && !this.limits.admitsStream(request.key.id, response)) {
-      return this.refuse(response, request, 'too_many_streams', 'client_error');
+    if (response.destroyed) return this.recordResult(request, CLIENT_GONE);
+    if (request.fields.stream && !this.limits.tryOpenStream(request.key.id, response)) {
+      return this.reject(response, request, 'too_many_streams', 'client_error');
     }
-    if (pool.length === 0) return this.refuse(response, request, 'no_upstream', 'no_upstream');
-    const targets = this.targets(request, pool);
-    if (targets.length === 0) return this.refuse(response, request, 'not_found', 'client_error');
-    if (isModelList(request)) this.models.answer(request, response, targets, this.finish);
+    if (pool.length === 0) return this.reject(response, request, 'no_upstream', 'no_upstream');
+    const listsModels = isModelList(request);
+    const limit = listsModels ? MAX_LISTED_UPSTREAMS : MAX_TRIED_UPSTREAMS;
+    const targets = Targets.create(this.health.sort(pool), request.target, limit);
+    if (!targets) return this.reject(response, request, 'not_found', 'client_error');
+    if (listsModels) this.models.respond(request, response, targets, this.recordResult);
     else new Exchange(request, response, targets, this.services).start();
   }
 
-  private targets({ target }: ProxiedRequest, pool: readonly PoolUpstream[]): Target[] {
-    const targets: Target[] = [];
-    for (const upstream of this.health.order(pool)) {
-      const at = targetAt(upstream, target);
-      if (at) targets.push(at);
-    }
-    return targets;
-  }
-
-  private refuse(
+  private reject(
     response: HttpResponse,
     request: ProxiedRequest,
     code: ProxyErrorCode,
     outcome: UsageOutcome,
     retryAfterSeconds?: number,
   ): void {
-    const { status, send } = prepareRefusal(response, code, request.id, retryAfterSeconds);
-    this.finish(request, { ...UNTRIED, status, outcome }, send);
+    request.releaseBody();
+    const { status, send } = prepareRejection(response, code, request.id, retryAfterSeconds);
+    this.recordResult(request, { ...UNTRIED, status, outcome }, send);
   }
 
-  /** Records a request once, however often its end is told. */
-  private readonly finish = (
+  /** Records a request. Later calls for the same request have no effect. */
+  private readonly recordResult = (
     request: ProxiedRequest,
-    ending: Ending,
-    recorded: () => void = nothing,
+    result: ExchangeResult,
+    onRecorded: () => void = noop,
   ): void => {
-    if (request.isOver) return;
-    request.isOver = true;
-    this.recorder.record(usageOf(request, ending), recorded);
-    measure(this.metrics.proxy, request, ending); // afterwards: no client waits for it
+    if (request.isRecorded) return;
+    request.isRecorded = true;
+    this.recorder.record(toUsageRecord(request, result), onRecorded);
+    updateMetrics(this.metrics.proxy, request, result); // last, so that no client waits for it
   };
 }
 
-/** What no upstream is to get. */
-function refusalOf(request: ProxiedRequest, { headers }: HttpRequest): ProxyErrorCode | undefined {
-  // RFC 9110, section 9.3.8: an answer to it is the request itself.
+/** Finds a reason to reject a request before its body is read. */
+function findRejection(request: ProxiedRequest, { headers }: HttpRequest): ProxyErrorCode | undefined {
+  // RFC 9110, section 9.3.8: the response to TRACE contains the request, and thus the key of the upstream.
   if (request.method === 'TRACE') return 'method_not_allowed';
-  // RFC 6455, section 4.1. Clients fall back to HTTP on a 426, and try again on what an upstream says to a bare GET.
+  // RFC 6455, section 4.1. Clients fall back to HTTP on a 426, but retry on an upstream's response to a bare GET.
   if (headers['sec-websocket-key'] !== undefined) return 'websockets_unsupported';
-  const limit = isModelList(request) ? LIST_PASSES_LIMIT : PASSES_LIMIT;
+  const limit = isModelList(request) ? MAX_LIST_PASSES : MAX_PASSES;
   return isLoop(headers[LOOP_HEADER], limit) ? 'loop_detected' : undefined;
 }
 
-function measure(metrics: ProxyMetrics, { beganAt }: ProxiedRequest, ending: Ending): void {
-  const { attempt, attempts, outcome, contentAt } = ending;
+function updateMetrics(metrics: ProxyMetrics, { beganAt }: ProxiedRequest, result: ExchangeResult): void {
+  const { attempt, attempts, outcome, firstContentAt } = result;
   metrics.finished(attempt?.target ?? null, outcome);
   for (const { target, error } of attempts) metrics.attempted(target.provider, error ?? 'ok');
-  if (attempt && contentAt !== undefined) {
-    metrics.firstByte(attempt.target.provider, (contentAt - beganAt) / 1_000);
+  if (attempt && firstContentAt !== undefined) {
+    metrics.firstByte(attempt.target.provider, (firstContentAt - beganAt) / 1_000);
   }
 }
 
 const UNTRIED = { attempts: [], isStream: false } as const;
-const CLIENT_GONE: Ending = { ...UNTRIED, status: 499, outcome: 'client_gone' };
+const CLIENT_GONE: ExchangeResult = { ...UNTRIED, status: 499, outcome: 'client_gone' };
 
-function nothing(): void {
-  // for requests whose client has left
+function noop(): void {
+  // the client has closed the connection: there is nothing to send
 }

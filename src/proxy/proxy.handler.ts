@@ -1,17 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { HttpRequest, HttpResponse } from '../common/http-exchange.js';
-import { requestIdFor } from '../common/request-id.js';
+import type { HttpRequest, HttpResponse } from '../http/http-exchange.js';
+import { requestIdFor } from '../common/api/request-id.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
 import { DatabaseUnavailable } from '../keys/keys.errors.js';
-import { presentedKey } from './proxy-credential.js';
-import type { ProxyErrorCode } from './proxy-error.js';
+import { findProxyKey } from './request/proxy-credential.js';
+import type { ProxyErrorCode } from './errors/proxy-error.js';
 import { ProxyForwarding } from './proxy-forwarding.js';
-import { RefusedRequests } from './refused-requests.js';
+import { RejectedRequests } from './errors/rejected-requests.js';
 
 /**
- * Answers everything below `/v1`, before Express sees it: who is it, and on with the request. What guards and
- * filters do elsewhere is done here.
+ * Handles every request below `/v1`: verifies the proxy key and forwards the request. Nest's guards and filters do not
+ * run for these requests.
  */
 @Injectable()
 export class ProxyHandler {
@@ -20,39 +20,41 @@ export class ProxyHandler {
   constructor(
     private readonly keys: KeyAuthenticator,
     private readonly forwarding: ProxyForwarding,
-    private readonly refused: RefusedRequests,
+    private readonly rejected: RejectedRequests,
   ) {}
 
   readonly handle = (request: HttpRequest, response: HttpResponse): void => {
-    const secret = presentedKey(request.headers);
-    if (secret === undefined) return this.refuse(response, 'missing_proxy_key');
-    // Mostly answered from memory, and then without a detour through the queue of promises.
+    const secret = findProxyKey(request.headers);
+    if (secret === undefined) return this.reject(response, 'missing_proxy_key');
+    const { version } = this.keys; // before the key is loaded: a concurrent revocation changes the version
+    // Keys are mostly cached; the synchronous path saves a promise per request.
     const key = this.keys.authenticate(secret);
-    if (!(key instanceof Promise)) return this.go(request, response, key);
+    if (!(key instanceof Promise)) return this.forward(request, response, key, version);
     const beganAt = performance.now();
     key.then(
-      (found) => this.go(request, response, found, beganAt),
-      (error: unknown) => this.fail(response, error, beganAt),
+      (found) => this.forward(request, response, found, version, beganAt),
+      (error: unknown) => this.onLoadError(response, error, beganAt),
     );
   };
 
-  private go(
+  private forward(
     request: HttpRequest,
     response: HttpResponse,
     key: AuthenticatedKey | undefined,
+    version: number,
     beganAt?: number,
   ): void {
-    if (!key) return this.refuse(response, 'invalid_proxy_key', beganAt);
-    this.forwarding.begin(request, response, key);
+    if (!key) return this.reject(response, 'invalid_proxy_key', beganAt);
+    this.forwarding.begin(request, response, key, version);
   }
 
-  private fail(response: HttpResponse, error: unknown, beganAt: number): void {
-    if (error instanceof DatabaseUnavailable) return this.refuse(response, 'database_unavailable', beganAt);
+  private onLoadError(response: HttpResponse, error: unknown, beganAt: number): void {
+    if (error instanceof DatabaseUnavailable) return this.reject(response, 'database_unavailable', beganAt);
     this.logger.error({ requestId: requestIdFor(response.req), err: error }, 'unexpected failure');
     response.destroy();
   }
 
-  private refuse(response: HttpResponse, code: ProxyErrorCode, beganAt = performance.now()): void {
-    this.refused.refuse(response, code, beganAt);
+  private reject(response: HttpResponse, code: ProxyErrorCode, beganAt = performance.now()): void {
+    this.rejected.reject(response, code, beganAt);
   }
 }

@@ -1,33 +1,35 @@
 import { Module } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { HttpServerAdapter } from '../common/http-server.js';
+import type { HttpServerAdapter } from '../http/server/http-server.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { UpstreamsModule } from '../upstreams/upstreams.module.js';
 import { UsageModule } from '../usage/usage.module.js';
-import { BodyMemory } from './body-memory.js';
-import { KeyLimits } from './key-limits.js';
-import { ModelList } from './model-list.js';
-import { Pools } from './pools.js';
+import { BodyBudget } from './request/body-budget.js';
+import { KeyLimits } from './request/key-limits.js';
+import { ModelList } from './models/model-list.js';
+import { Pools } from './pool/pools.js';
 import { ProxyForwarding } from './proxy-forwarding.js';
 import { ProxyHandler } from './proxy.handler.js';
-import { RefusedRequests } from './refused-requests.js';
-import { UpstreamConnections } from './upstream-connections.js';
-import { UpstreamHealth } from './upstream-health.js';
+import { RejectedRequests } from './errors/rejected-requests.js';
+import { RequestsInFlight } from './request/requests-in-flight.js';
+import { UpstreamConnections } from './wire/upstream-connections.js';
+import { UpstreamHealth } from './pool/upstream-health.js';
 
-/** `/v1/*`: requests under a proxy key, to the upstreams of the key's owner. */
+/** Reverse proxy below `/v1`: forwards requests with a proxy key to the upstreams of the key's owner. */
 @Module({
   imports: [KeysModule, UpstreamsModule, UsageModule],
   providers: [
     ProxyHandler,
     ProxyForwarding,
-    RefusedRequests,
+    RejectedRequests,
     Pools,
     UpstreamConnections,
     UpstreamHealth,
     ModelList,
     KeyLimits,
-    BodyMemory,
+    BodyBudget,
+    RequestsInFlight,
   ],
 })
 export class ProxyModule implements OnModuleInit {
@@ -37,6 +39,6 @@ export class ProxyModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.host.httpAdapter?.answerBelow('/v1', this.handler.handle);
+    this.host.httpAdapter?.handleBelow('/v1', this.handler.handle);
   }
 }

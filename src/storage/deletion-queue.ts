@@ -2,38 +2,39 @@ import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Raw, Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
-import { crashPoint } from '../common/crash-point.js';
-import { fewAtOnce } from '../common/few-at-once.js';
-import { messagesOf } from '../common/messages-of.js';
+import { crashPoint } from '../common/process/crash-point.js';
+import { mapConcurrently } from '../common/async/map-concurrently.js';
+import { errorMessage } from '../common/logging/error-message.js';
+import { Jobs } from '../jobs/jobs.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ObjectDeletion } from './object-deletion.entity.js';
 import { ObjectStore } from './object-store.js';
 
 /**
- * After this time (an interval of PostgreSQL's) a put has come to its end, whatever its caller was told: an
- * object that waits longer for the row that is to point to it has been left behind.
+ * Time (an interval of PostgreSQL) after which no put is still in progress, whatever its caller was told. An object
+ * that waits longer for its row is an orphan.
  */
 export const PUT_IS_OVER_AFTER = '1 hour';
-/** How long a request waits for objects to go that it has deleted; the sweep does what is left. */
+/** Maximum time that a request spends on deleting objects. The sweep deletes the rest. */
 const PROMPT_REMOVAL_MS = 1_000;
-/** More than this is left to the sweep, so that no request is long for it. */
+/** Maximum number of objects that a request deletes itself. The sweep deletes the rest. */
 export const PROMPT_REMOVAL_KEYS = 100;
 const SWEEP_BATCH = 100;
-const DELETED_AT_ONCE = 8;
-/** A store that fails so often in a row is away, and is asked for no more; one object that fails is just that. */
-const AWAY_AFTER_FAILURES = DELETED_AT_ONCE;
-/** After so many attempts the time between them has reached its hour; its double would end beyond all intervals. */
+const DELETE_CONCURRENCY = 8;
+/** Number of consecutive failures after which the store counts as away and the batch ends. */
+const AWAY_AFTER_FAILURES = DELETE_CONCURRENCY;
+/** Number of doublings after which the retry interval has reached one hour. Prevents an overflow of the interval. */
 const DOUBLINGS_MAX = 6;
 
-/** What became of objects that were to be deleted; a failed one is neither `gone` nor `untried`. */
+/** Outcome of deletions. A failed object is neither `gone` nor `untried`. */
 interface Removal {
   readonly gone: readonly string[];
   readonly untried: readonly string[];
 }
 
 /**
- * Objects that nothing points to, or soon will not. Notes are written in the transaction that makes an
- * object superfluous, the objects go after it: a crash leaves a note, never an object that nobody knows of.
+ * Notes which objects are to be deleted, and deletes them. The transaction that makes an object superfluous writes
+ * the note, and the object is deleted after the commit. A crash in between leaves a note, never an orphan.
  */
 @Injectable()
 export class DeletionQueue {
@@ -43,15 +44,17 @@ export class DeletionQueue {
     @InjectRepository(ObjectDeletion) private readonly deletions: Repository<ObjectDeletion>,
     private readonly store: ObjectStore,
     metrics: Metrics,
+    jobs: Jobs,
   ) {
-    metrics.gauge('mintkeep_deletion_queue_objects', 'Objects in all that are due to be deleted', () =>
+    jobs.add({ name: 'delete_objects', everySeconds: 60, work: () => this.sweepAndLog() });
+    metrics.gauge('mintkeep_deletion_queue_objects', 'Objects that are due to be deleted', () =>
       this.deletions.countBy({ dueAt: Raw((dueAt) => `${dueAt} <= now()`) }),
     );
   }
 
   /**
-   * Takes an id from the sequence and notes the object `<prefix><id>`, in one statement, before it is stored. An id
-   * whose object still is to be deleted, as after a restore, is passed over.
+   * Takes an id from the sequence and notes the object `<prefix><id>` before it is stored, in one statement. Skips
+   * ids whose object is noted already, as after a restore of the database.
    */
   async reserve(prefix: string, sequence: string): Promise<number> {
     for (;;) {
@@ -66,15 +69,15 @@ export class DeletionQueue {
   }
 
   /**
-   * Ends a reservation in the transaction that makes the object wanted.
-   * @throws Error when the sweep already is at the object: the transaction must not go on
+   * Ends a reservation in the transaction that adds the row of the object.
+   * @throws Error when the sweep has taken the object: the transaction must be rolled back
    */
   async keep(key: string, transaction: EntityManager): Promise<void> {
     const { affected } = await transaction.delete(ObjectDeletion, { key, attempts: 0 });
-    if (affected !== 1) throw new Error('the reservation of an object has run out');
+    if (affected !== 1) throw new Error('the reservation of an object has expired');
   }
 
-  /** Notes objects that nothing points to any more. Call {@link removePromptly} after the commit. */
+  /** Notes objects whose rows are deleted. The caller calls {@link removePromptly} after the commit. */
   async note(keys: readonly string[], transaction: EntityManager): Promise<void> {
     await transaction.query(
       `INSERT INTO object_deletions (key, due_at) SELECT unnest($1::text[]), now()
@@ -84,9 +87,9 @@ export class DeletionQueue {
   }
 
   /**
-   * As {@link note}, for as many objects as there may be.
-   * @param selection a query for their `key`, and whether they are `unsettled`: a put may yet store such an object,
-   *   although it has failed, and so it goes now, and once more later
+   * {@link note} for any number of objects.
+   * @param selection query for the members `key` and `unsettled`. A failed put may still store an unsettled object,
+   *   which is therefore deleted now and once more later.
    */
   async noteSelected(selection: string, values: unknown[], transaction: EntityManager): Promise<void> {
     await transaction.query(
@@ -98,7 +101,7 @@ export class DeletionQueue {
     );
   }
 
-  /** Which of the keys are noted. */
+  /** Returns those of the keys that are noted. */
   async findNoted(keys: readonly string[]): Promise<Set<string>> {
     const rows = await this.deletions.query<{ key: string }[]>(
       'SELECT key FROM object_deletions WHERE key = ANY ($1)',
@@ -107,8 +110,8 @@ export class DeletionQueue {
     return new Set(rows.map(({ key }) => key));
   }
 
-  /** Notes an object unless it is noted already: then false, and somebody else knows of it. */
-  async noteStray(key: string, transaction: EntityManager): Promise<boolean> {
+  /** Notes an object. Returns false if it was noted already. */
+  async noteOrphan(key: string, transaction: EntityManager): Promise<boolean> {
     const rows = await transaction.query<{ key: string }[]>(
       'INSERT INTO object_deletions (key, due_at) VALUES ($1, now()) ON CONFLICT DO NOTHING RETURNING key',
       [key],
@@ -117,8 +120,8 @@ export class DeletionQueue {
   }
 
   /**
-   * Deletes noted objects now, as far as that is quickly done. Never fails: the sweep tries again.
-   * @returns whether all of them are gone
+   * Deletes noted objects within a short time. Never throws: the sweep deletes the rest.
+   * @returns whether all objects are deleted
    */
   async removePromptly(keys: readonly string[]): Promise<boolean> {
     const signal = AbortSignal.timeout(PROMPT_REMOVAL_MS);
@@ -132,9 +135,9 @@ export class DeletionQueue {
   }
 
   /**
-   * Deletes the objects whose time has come; several replicas share the work. A failed one comes up again
-   * after a time that doubles up to an hour.
-   * @returns how many are gone
+   * Deletes the objects that are due; several replicas share the work. A failed deletion is retried after a time that
+   * doubles up to one hour.
+   * @returns the number of deleted objects
    */
   async sweep(): Promise<number> {
     let total = 0;
@@ -149,7 +152,12 @@ export class DeletionQueue {
     }
   }
 
-  /** Takes due notes for itself by moving their time; `attempts` ends a reservation, see {@link keep}. */
+  private async sweepAndLog(): Promise<void> {
+    const objects = await this.sweep();
+    if (objects > 0) this.logger.log({ objects }, 'swept object storage');
+  }
+
+  /** Takes due notes for this replica by postponing them. `attempts` ends a reservation, see {@link keep}. */
   private async lease(): Promise<string[]> {
     const [rows] = await this.deletions.query<[{ key: string }[], number]>(
       `UPDATE object_deletions
@@ -162,7 +170,7 @@ export class DeletionQueue {
     return rows.map(({ key }) => key);
   }
 
-  /** What was not tried is due the next time. It stays taken up once: `attempts` is never 0 again, see {@link keep}. */
+  /** Makes untried objects due again. `attempts` does not return to 0, because the reservation is over, see {@link keep}. */
   private async giveBack(keys: readonly string[]): Promise<void> {
     await this.deletions.query(
       'UPDATE object_deletions SET due_at = now(), attempts = greatest(attempts - 1, 1) WHERE key = ANY ($1)',
@@ -184,13 +192,14 @@ export class DeletionQueue {
       }
     };
     const isAway = () => failuresInARow >= AWAY_AFTER_FAILURES;
-    const untried = await fewAtOnce(keys, DELETED_AT_ONCE, attempt, isAway);
+    const untried = await mapConcurrently(keys, DELETE_CONCURRENCY, attempt, isAway);
     await crashPoint('remove:deleted');
-    if (gone.length > 0) await this.strike(gone);
+    if (gone.length > 0) await this.removeNotes(gone);
     return { gone, untried };
   }
 
-  private async strike(keys: readonly string[]): Promise<void> {
+  /** Removes the notes, except those of objects that are to be deleted a second time. */
+  private async removeNotes(keys: readonly string[]): Promise<void> {
     await this.deletions.query(
       `WITH once_more AS (
          UPDATE object_deletions SET due_at = again_at, again_at = NULL
@@ -201,6 +210,6 @@ export class DeletionQueue {
   }
 
   private report(error: unknown): void {
-    this.logger.warn({ reason: messagesOf(error) }, 'objects are left for the next sweep');
+    this.logger.warn({ reason: errorMessage(error) }, 'objects remain until the next sweep');
   }
 }

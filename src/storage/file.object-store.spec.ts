@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeObjectStore, keysOf } from '../../test/support/object-store-contract.js';
+import { describeWith, ORDINARY_USER } from '../../test/support/requirements.js';
 import { FileObjectStore } from './file.object-store.js';
 import { StorageUnavailable } from './storage.errors.js';
 
@@ -49,7 +50,7 @@ describe('FileObjectStore on disk', () => {
   beforeEach(async () => ({ folder, root, store, close } = await makeFileStore()));
   afterEach(() => close());
 
-  it('keeps a body at the path of its key, for its own user only', async () => {
+  it('stores a body at the path of its key, readable by its own user only', async () => {
     await store.put('documents/123', body);
     expect(await readFile(join(root, 'documents/123'))).toEqual(body);
     expect(await modeOf('documents/123')).toBe(0o600);
@@ -57,7 +58,7 @@ describe('FileObjectStore on disk', () => {
     expect(await temporaryFiles()).toEqual([]);
   });
 
-  it('leaves the old body and no rest of the new one when a put is aborted in its middle', async () => {
+  it('keeps the old body and no part of the new one when a put is aborted', async () => {
     await store.put('documents/1', body);
     const caller = new AbortController();
     const put = store.put('documents/1', Buffer.alloc(32 * 1_048_576, 1), caller.signal);
@@ -68,7 +69,7 @@ describe('FileObjectStore on disk', () => {
     expect(await store.get('documents/1')).toEqual(body);
   });
 
-  it('leaves no temporary file when a body cannot get to its place', async () => {
+  it('leaves no temporary file when a body cannot be moved to its path', async () => {
     await store.put('documents/1', body);
     await expect(store.put('documents', body)).rejects.toThrow(StorageUnavailable);
     await expect(store.put('documents/1/2', body)).rejects.toThrow(StorageUnavailable);
@@ -97,7 +98,7 @@ describe('FileObjectStore on disk', () => {
       expect(await readFile(join(outside, 'secret'), 'utf8')).toBe('secret');
     });
 
-    it('does not read a linked file, and replaces or deletes the link alone', async () => {
+    it('does not read a linked file, and replaces or deletes only the link', async () => {
       await store.put('documents/1', body);
       await symlink(join(outside, 'secret'), join(root, 'documents/2'));
       await symlink(join(outside, 'secret'), join(root, 'documents/3'));
@@ -119,7 +120,7 @@ describe('FileObjectStore on disk', () => {
     });
   });
 
-  it('follows a link that the root itself is', async () => {
+  it('follows the root itself if it is a link', async () => {
     await symlink(root, join(folder, 'link'));
     const linked = new FileObjectStore(join(folder, 'link'), LONG_MS);
     await linked.prepare();
@@ -127,7 +128,7 @@ describe('FileObjectStore on disk', () => {
     expect(await store.get('documents/1')).toEqual(body);
   });
 
-  it('does not wait for what a named pipe may bring', async () => {
+  it('does not wait for the writer of a named pipe', async () => {
     await store.put('documents/1', body);
     execFileSync('mkfifo', [join(root, 'documents/2')]);
     await expect(store.get('documents/2')).rejects.toThrow(StorageUnavailable);
@@ -142,7 +143,7 @@ describe('FileObjectStore on disk', () => {
     expect(await keysOf(store)).toEqual(['documents/1']);
   });
 
-  it('removes what killed processes left behind, not what may still be written', async () => {
+  it('removes old temporary files of killed processes, but no recent ones', async () => {
     const old = join(root, '.tmp', 'old');
     const young = join(root, '.tmp', 'young');
     await Promise.all([writeFile(old, 'x'), writeFile(young, 'x')]);
@@ -152,7 +153,7 @@ describe('FileObjectStore on disk', () => {
     expect(await Promise.all([exists(old), exists(young)])).toEqual([false, true]);
   });
 
-  it('is unavailable without its folder, and does not take an empty mount point for an empty store', async () => {
+  it('is unavailable without its folder, and treats an empty mount point as missing', async () => {
     await store.put('documents/1', body);
     await rename(root, join(folder, 'unmounted'));
     await mkdir(root);
@@ -173,22 +174,24 @@ describe('FileObjectStore on disk', () => {
     expect(await store.get('documents/1')).toEqual(body);
   });
 
-  it('cannot be prepared where a file is in the way', async () => {
+  it('cannot be prepared if its path is a file', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(new FileObjectStore(join(folder, 'file'), LONG_MS).prepare()).rejects.toThrow(
       StorageUnavailable,
     );
   });
 
-  (process.getuid?.() === 0 ? it.skip : it)('is not ready where it may not write', async () => {
-    await chmod(join(root, '.tmp'), 0o500);
-    await expect(store.check()).rejects.toThrow(StorageUnavailable);
-    await chmod(join(root, '.tmp'), 0o700);
-    await store.check();
+  describeWith(ORDINARY_USER, 'without permission', () => {
+    it('is not ready without permission to write', async () => {
+      await chmod(join(root, '.tmp'), 0o500);
+      await expect(store.check()).rejects.toThrow(StorageUnavailable);
+      await chmod(join(root, '.tmp'), 0o700);
+      await store.check();
+    });
   });
 });
 
-/** Looks again until it is so; the limit of the test is the deadline. */
+/** Polls the condition; the timeout of the test is the deadline. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise(setImmediate);
 }

@@ -4,26 +4,26 @@ import { constants } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { access, lstat, mkdir, open, opendir, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { crashPoint } from '../common/crash-point.js';
-import { syncFolder } from '../common/files.js';
+import { crashPoint } from '../common/process/crash-point.js';
+import { syncFolder } from '../common/process/files.js';
 import { ObjectStore } from './object-store.js';
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Never part of a key: those have no segments with a leading dot. */
+/** Cannot be part of a key, because segments of keys have no leading dot. */
 const TEMPORARY_FOLDER = '.tmp';
-/** Far longer than any put lasts, clocks that differ between replicas included. */
+/** Minimum age of a leftover. Longer than any put, and than any difference between the clocks of replicas. */
 const LEFTOVER_AGE_MS = 3_600_000;
 const LIST_BUFFER_ENTRIES = 1_024;
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, W_OK } = constants;
 
 /**
- * Objects as files below a root folder; the key is the path. What has been stored survives a crash of the machine,
- * and nothing below the root that is a link is followed.
+ * Stores objects as files below a root folder; the key is the path. A stored object survives a crash of the machine.
+ * Links below the root are never followed.
  */
 export class FileObjectStore extends ObjectStore {
-  /** @param root absolute path; {@link prepare} makes the folder */
+  /** @param root absolute path; {@link prepare} creates the folder */
   constructor(
     private readonly root: string,
     timeoutMs?: number,
@@ -33,11 +33,11 @@ export class FileObjectStore extends ObjectStore {
 
   protected override async putObject(key: string, body: Buffer, signal: AbortSignal): Promise<void> {
     await this.assertPrepared();
-    const folder = await this.makeFoldersOf(key);
+    const folder = await this.createFoldersOf(key);
     const temporary = join(this.root, TEMPORARY_FOLDER, randomUUID());
     try {
       await writeDurably(temporary, body, signal);
-      signal.throwIfAborted(); // who called has been told that it failed
+      signal.throwIfAborted(); // the caller was told that the put failed
       await crashPoint('put:written');
       await rename(temporary, join(this.root, key));
     } catch (error) {
@@ -88,15 +88,15 @@ export class FileObjectStore extends ObjectStore {
   protected override async prepareStore(signal: AbortSignal): Promise<void> {
     const firstMade = await mkdir(this.root, { recursive: true, mode: FOLDER_MODE });
     if (firstMade !== undefined) await syncFolder(dirname(firstMade));
-    if (await makeFolder(join(this.root, TEMPORARY_FOLDER))) await syncFolder(this.root);
+    if (await createFolder(join(this.root, TEMPORARY_FOLDER))) await syncFolder(this.root);
     await this.assertPrepared();
     await this.removeLeftovers(signal);
   }
 
   /**
-   * Without this, the empty mount point of a volume that is gone would pass for an empty store, and
-   * deletions for done.
-   * @throws Error when {@link prepare} never ran on what is at the root now
+   * Checks that the root is a prepared store. Otherwise the empty mount point of a missing volume would look like an
+   * empty store, and deletions would succeed.
+   * @throws Error when {@link prepare} never ran on the folder at the root
    */
   private async assertPrepared(): Promise<void> {
     const stat = await unlessAbsent(lstat(join(this.root, TEMPORARY_FOLDER)));
@@ -104,7 +104,7 @@ export class FileObjectStore extends ObjectStore {
       throw new Error(`${this.root} is not a folder of objects: it has no folder ${TEMPORARY_FOLDER}`);
   }
 
-  /** The folder that the key's file is in; undefined when it does not exist. @throws Error when a link leads there */
+  /** Returns the folder of the key's file. Undefined when the folder does not exist. @throws Error when the path contains a link */
   private async folderOf(key: string): Promise<string | undefined> {
     let folder = this.root;
     for (const segment of key.split('/').slice(0, -1)) {
@@ -116,19 +116,19 @@ export class FileObjectStore extends ObjectStore {
     return folder;
   }
 
-  /** As {@link folderOf}, making what is missing; one by one, as a recursive mkdir would follow links. */
-  private async makeFoldersOf(key: string): Promise<string> {
+  /** Returns the folder of the key's file. Creates missing folders one by one, because a recursive mkdir follows links. */
+  private async createFoldersOf(key: string): Promise<string> {
     let folder = this.root;
     for (const segment of key.split('/').slice(0, -1)) {
       const parent = folder;
       folder = join(parent, segment);
-      if (await makeFolder(folder)) await syncFolder(parent);
+      if (await createFolder(folder)) await syncFolder(parent);
       await assertFolder(folder);
     }
     return folder;
   }
 
-  /** The keys below `folder` ('' or ending in a slash) that begin with `prefix`. */
+  /** Yields the keys below `folder` ('' or ending in a slash) that begin with `prefix`. */
   private async *walk(folder: string, prefix: string, signal: AbortSignal): AsyncGenerator<string> {
     for await (const entry of entriesOf(join(this.root, folder))) {
       signal.throwIfAborted();
@@ -139,13 +139,13 @@ export class FileObjectStore extends ObjectStore {
     }
   }
 
-  /** Removes what processes that were killed in the middle of a put have left behind. */
+  /** Removes temporary files of processes that were killed during a put. */
   private async removeLeftovers(signal: AbortSignal): Promise<void> {
     const folder = join(this.root, TEMPORARY_FOLDER);
     for (const name of await readdir(folder)) {
       signal.throwIfAborted();
       const path = join(folder, name);
-      const stat = await unlessAbsent(lstat(path)); // another replica may be at it too
+      const stat = await unlessAbsent(lstat(path)); // another replica may remove the file at the same time
       const old = stat !== undefined && Date.now() - stat.mtimeMs > LEFTOVER_AGE_MS;
       if (old && !stat.isDirectory()) await rm(path, { force: true });
     }
@@ -162,8 +162,8 @@ async function writeDurably(path: string, body: Buffer, signal: AbortSignal): Pr
   }
 }
 
-/** Whether the folder had to be made. */
-async function makeFolder(path: string): Promise<boolean> {
+/** Returns whether the folder was missing. */
+async function createFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: FOLDER_MODE });
     return true;
@@ -182,7 +182,7 @@ async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   if (entries) yield* entries;
 }
 
-/** Undefined when the path names no file: nothing is there, a part of it is a file, or all of it is a folder. */
+/** Returns undefined if the path does not name a file: it is absent, leads through a file, or names a folder. */
 async function unlessAbsent<T>(operation: Promise<T>): Promise<T | undefined> {
   try {
     return await operation;

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '../../test/support/eventually.js';
 import { describeObjectStore, keysOf } from '../../test/support/object-store-contract.js';
 import { startS3 } from '../../test/support/s3.js';
 import type { S3 } from '../../test/support/s3.js';
@@ -27,7 +28,7 @@ const CALLS: [string, (store: ObjectStore) => Promise<unknown>][] = [
   ['prepare', (store) => store.prepare()],
 ];
 
-const credentials = { accessKey: 'S3RVER', secretKey: 'S3RVER', bucket: 'mintkeep' };
+const credentials = { accessKey: 'S3RVER', secretKey: 'S3RVER', bucket: 'mintkeep', region: 'us-east-1' };
 
 function storeAt(port: number, timeoutMs = LONG_MS): MinioObjectStore {
   return new MinioObjectStore({ ...credentials, endpoint: new URL(`http://127.0.0.1:${port}`) }, timeoutMs);
@@ -55,7 +56,7 @@ describe('MinioObjectStore at an S3 service', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('is not ready without its bucket, and does not take every object for absent', async () => {
+  it('is not ready without its bucket, and does not report its objects as absent', async () => {
     const store = storeAt(portOf(s3));
     const notPrepared = CALLS.filter(([name]) => name !== 'delete' && name !== 'prepare');
     for (const [, call] of notPrepared) await expect(call(store)).rejects.toThrow(StorageUnavailable);
@@ -63,7 +64,7 @@ describe('MinioObjectStore at an S3 service', () => {
     await store.check();
   });
 
-  it('is unavailable to a stranger', async () => {
+  it('is unavailable with wrong credentials', async () => {
     const store = new MinioObjectStore({ ...s3, bucket: 'mintkeep', accessKey: 'stranger' }, LONG_MS);
     await expect(store.prepare()).rejects.toMatchObject({ cause: { code: 'AccessDenied' } });
     await expect(store.get('documents/1')).rejects.toMatchObject({ cause: { code: 'InvalidAccessKeyId' } });
@@ -117,31 +118,31 @@ describe('MinioObjectStore at a broken service', () => {
   const httpService = (listener: RequestListener) => listen(createHttpServer(listener));
 
   describe.each(CALLS)('%s', (_, call) => {
-    it('ends at the deadline when nothing is answered, and cuts the connection', async () => {
+    it('ends at the deadline without a response, and closes the connection', async () => {
       const { port, connections } = await tcpService();
       await expect(call(storeAt(port, SHORT_MS))).rejects.toThrow(StorageUnavailable);
-      expect(connections).toHaveLength(1);
+      await eventually(() => expect(connections).toHaveLength(1)); // the deadline may come first on a busy machine
       await closed(connections[0]!);
     });
 
-    it('fails at once when the connection is refused', async () => {
+    it('fails immediately when the connection is refused', async () => {
       const failure = await call(storeAt(1)).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StorageUnavailable);
       expect(failure).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
     });
 
-    it('fails at once when the service resets every connection', async () => {
+    it('fails immediately when the service resets every connection', async () => {
       const { port, connections } = await tcpService((socket) => socket.resetAndDestroy());
       await expect(call(storeAt(port))).rejects.toThrow(StorageUnavailable);
       expect(connections).toHaveLength(1);
     });
 
-    it.each([403, 500, 503])('fails at once on %d', async (status) => {
+    it.each([403, 500, 503])('fails immediately on %d', async (status) => {
       const port = await httpService((_request, response) => response.writeHead(status).end());
       await expect(call(storeAt(port))).rejects.toThrow(StorageUnavailable);
     });
 
-    it('fails when a page of something else answers that nothing is there', async () => {
+    it('fails when a web page of another service responds with 404', async () => {
       const port = await httpService((_request, response) =>
         response.writeHead(404).end('<html>not here</html>'),
       );
@@ -149,7 +150,7 @@ describe('MinioObjectStore at a broken service', () => {
     });
   });
 
-  it('ends a get at the deadline when the body stalls midway, and cuts the connection', async () => {
+  it('ends a get at the deadline when the body stalls, and closes the connection', async () => {
     const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf';
     const { port, connections } = await tcpService((socket) =>
       socket.once('data', () => socket.write(answer)),
@@ -158,14 +159,14 @@ describe('MinioObjectStore at a broken service', () => {
     await closed(connections[0]!);
   });
 
-  it('cuts the connection of a get that the caller has given up', async () => {
+  it('closes the connection of a get that the caller aborts', async () => {
     const { port, connections } = await tcpService((socket) => socket.once('data', () => caller.abort()));
     const caller = new AbortController();
     await expect(storeAt(port).get('documents/1', caller.signal)).rejects.toThrow(StorageUnavailable);
     await closed(connections[0]!);
   });
 
-  it('ends a put at the deadline when the service does not take the body', async () => {
+  it('ends a put at the deadline when the service does not read the body', async () => {
     const { port, connections } = await tcpService((socket) => socket.pause());
     const large = Buffer.alloc(32 * 1_048_576);
     await expect(storeAt(port, 2_000).put('documents/1', large)).rejects.toThrow(StorageUnavailable);
@@ -183,7 +184,7 @@ describe('MinioObjectStore at a broken service', () => {
     await expect(storeAt(port).get('documents/1')).rejects.toThrow(StorageUnavailable);
   });
 
-  it('tries once more on a fresh connection when a kept one was closed', async () => {
+  it('retries a read on a fresh connection when a reused one was closed', async () => {
     const { port, connections } = await tcpService((socket, index) => {
       socket.once('data', () => {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n${index}`);
@@ -212,7 +213,7 @@ describe('MinioObjectStore at a broken service', () => {
     },
   );
 
-  it('leaves no connection idle for long, which a put could find closed', async () => {
+  it('closes idle connections before the service does', async () => {
     const { port, connections } = await tcpService((socket) =>
       socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n0')),
     );
@@ -220,14 +221,14 @@ describe('MinioObjectStore at a broken service', () => {
     await closed(connections[0]!);
   });
 
-  it('does not take the answer of something else for a stored body', async () => {
+  it('rejects the response of another service to a put', async () => {
     const port = await httpService((_request, response) => response.end('<html>please sign in</html>'));
     await expect(storeAt(port).put('documents/1', body)).rejects.toMatchObject({
-      cause: { message: 'the answer has no ETag: it is not from S3' },
+      cause: { message: 'the response has no ETag: MINIO_ENDPOINT is not an S3 service' },
     });
   });
 
-  it('tries no more than once more', async () => {
+  it('retries at most once', async () => {
     const { port, connections } = await tcpService((socket, index) => {
       if (index > 0) return socket.resetAndDestroy();
       return socket.once('data', () => {
@@ -241,7 +242,7 @@ describe('MinioObjectStore at a broken service', () => {
     expect(connections).toHaveLength(2);
   });
 
-  it('does not run out of connections to a service that refuses for a while', async () => {
+  it('does not run out of connections to a service that rejects connections for a while', async () => {
     let refusing = true;
     const port = await httpService((_request, response) => {
       response.writeHead(refusing ? 503 : 200, { 'content-length': body.length }).end(body);
@@ -262,7 +263,8 @@ describe('MinioObjectStore at a broken service', () => {
     const gets = Array.from({ length: 200 }, () => store.get('documents/1'));
     for (const { status } of await Promise.allSettled(gets)) expect(status).toBe('rejected');
     hanging = false;
-    expect(await store.get('documents/1')).toEqual(body);
+    const patienceMs = 20_000; // the deadline is short for a busy machine
+    expect(await eventually(() => store.get('documents/1'), patienceMs)).toEqual(body);
   });
 
   it('lists all pages', async () => {

@@ -6,21 +6,20 @@ import type { MinioSettings } from '../config/settings.js';
 import { ObjectStore } from './object-store.js';
 import { S3Transport } from './s3-transport.js';
 
-/** Given, so that the client does not ask the store for the bucket's region first. */
-const DEFAULT_REGION = 'us-east-1';
 const LIST_PAGE_KEYS = 1_000;
 
-/** Objects in a bucket of MinIO or another S3 service. */
+/** Stores objects in a bucket of MinIO or another S3 service. */
 export class MinioObjectStore extends ObjectStore {
   private readonly transport: S3Transport;
   private readonly client: Client;
   private readonly bucket: string;
+  /** Passed to the client, which otherwise first asks the store for the bucket's region. */
   private readonly region: string;
 
   constructor(settings: MinioSettings, timeoutMs?: number) {
     super(timeoutMs);
     this.bucket = settings.bucket;
-    this.region = settings.region ?? DEFAULT_REGION;
+    this.region = settings.region;
     this.transport = new S3Transport(settings.endpoint.protocol === 'https:');
     this.client = new Client(clientOptions(settings, this.region, this.transport));
   }
@@ -28,13 +27,13 @@ export class MinioObjectStore extends ObjectStore {
   protected override async putObject(key: string, body: Buffer, signal: AbortSignal): Promise<void> {
     const put = () => this.client.putObject(this.bucket, key, body, body.length);
     const { etag } = await this.transport.run(signal, put);
-    if (!etag) throw new Error('the answer has no ETag: it is not from S3');
+    if (!etag) throw new Error('the response has no ETag: MINIO_ENDPOINT is not an S3 service');
   }
 
   protected override async getObject(key: string, signal: AbortSignal): Promise<Buffer | undefined> {
     try {
-      const answer = await this.transport.run(signal, () => this.client.getObject(this.bucket, key));
-      return await readWhole(answer as IncomingMessage);
+      const response = await this.transport.run(signal, () => this.client.getObject(this.bucket, key));
+      return await readBody(response as IncomingMessage);
     } catch (error) {
       if (codeOf(error) === 'NoSuchKey') return undefined;
       throw error;
@@ -45,12 +44,12 @@ export class MinioObjectStore extends ObjectStore {
     try {
       await this.transport.run(signal, () => this.client.removeObject(this.bucket, key));
     } catch (error) {
-      // S3 and MinIO answer 204 for a key that is absent, some of their likes do not.
+      // S3 and MinIO respond with 204 for an absent key; some compatible services respond with NoSuchKey.
       if (codeOf(error) !== 'NoSuchKey') throw error;
     }
   }
 
-  /** Continues after the last key, not by the store's token: the client takes a token of digits for a number. */
+  /** Continues after the last key instead of with the store's token: the client parses a token of digits as a number. */
   protected override async *listObjects(prefix: string, signal: AbortSignal): AsyncIterable<string> {
     for (let after: string | undefined = ''; after !== undefined;) {
       const { keys, isTruncated } = await this.listPage(prefix, after, signal);
@@ -68,7 +67,7 @@ export class MinioObjectStore extends ObjectStore {
     try {
       await this.transport.run(signal, () => this.client.makeBucket(this.bucket, this.region));
     } catch (error) {
-      // Another replica may have been faster; services name that differently.
+      // Another replica may have created the bucket first. Services report that with different errors.
       if (!(await this.bucketExists(signal))) throw error;
     }
   }
@@ -98,19 +97,19 @@ function clientOptions(settings: MinioSettings, region: string, transport: S3Tra
     pathStyle: true,
     transport: { request },
     transportAgent: transport.agent,
-    // Its waits between tries know no deadline, and it reports them on the console.
+    // The client's own retries ignore the deadline and write to the console.
     retryOptions: { disableRetry: true },
   };
 }
 
-/** The body of an answer. @throws Error when the connection ended before the body did */
-async function readWhole(answer: IncomingMessage): Promise<Buffer> {
+/** Reads the whole body. @throws Error when the connection ended before the body did */
+async function readBody(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  for await (const chunk of response) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks);
-  const { 'content-length': length, 'transfer-encoding': encoding } = answer.headers;
+  const { 'content-length': length, 'transfer-encoding': encoding } = response.headers;
   const delimited = length === undefined ? encoding !== undefined : Number(length) === body.length;
-  if (!answer.complete || !delimited) throw new Error(`the answer ended after ${body.length} bytes`);
+  if (!response.complete || !delimited) throw new Error(`the response ended after ${body.length} bytes`);
   return body;
 }
 

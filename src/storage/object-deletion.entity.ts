@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { CreatedAt, Time } from '../database/columns.js';
+import { CreatedAt, Time } from '../database/connection/columns.js';
 
-/** A note that an object is to be deleted once its time has come. */
+/** Note that an object is to be deleted at a time. */
 @Entity('object_deletions')
 export class ObjectDeletion {
   @PrimaryColumn({ type: 'text' })
@@ -11,11 +11,11 @@ export class ObjectDeletion {
   @Time()
   dueAt: string;
 
-  /** When the object is to be deleted a second time, because a put that had failed may store it once more. */
+  /** Time of a second deletion, because a failed put may still store the object. Null if there is none. */
   @Time({ nullable: true })
   againAt: string | null;
 
-  /** How often a sweep has taken it up. */
+  /** Number of sweeps that have taken the object. */
   @Column({ type: 'integer', default: 0 })
   attempts: number;
 

@@ -6,7 +6,7 @@ const SHORT_MS = 20;
 const LONG_MS = 60_000;
 const never = () => new Promise<never>(() => undefined);
 
-/** An adapter that does what `work` does, and keeps the signals it was given. */
+/** Adapter that runs `work` for every call, and records the signals. */
 class FakeStore extends ObjectStore {
   readonly signals: AbortSignal[] = [];
 
@@ -44,23 +44,23 @@ const CALLS: [string, (store: ObjectStore) => Promise<unknown>][] = [
 ];
 
 describe.each(CALLS)('%s of any object store', (_, call) => {
-  it('ends at the deadline though the adapter never reacts, and tells the adapter', async () => {
+  it('ends at the deadline although the adapter never responds, and aborts the signal of the adapter', async () => {
     const store = new FakeStore(never, SHORT_MS);
     await expect(call(store)).rejects.toMatchObject({
       name: 'StorageUnavailable',
-      cause: { message: `no answer within ${SHORT_MS} ms` },
+      cause: { message: `no response within ${SHORT_MS} ms` },
     });
     expect(store.signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  it('tells what went wrong as the cause', async () => {
+  it('reports the error of the adapter as the cause', async () => {
     const cause = new Error('disk on fire');
     const failure = await call(new FakeStore(() => Promise.reject(cause))).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StorageUnavailable);
     expect(failure).toMatchObject({ cause });
   });
 
-  it('aborts what the adapter may have left running when it is over', async () => {
+  it('aborts the signal of the adapter after the call', async () => {
     const store = new FakeStore(() => Promise.resolve(undefined), LONG_MS);
     await call(store);
     expect(store.signals.map(({ aborted }) => aborted)).toEqual([true]);
@@ -82,14 +82,14 @@ describe('the signal of the caller', () => {
     expect(store.signals[0]?.aborted).toBe(true);
   });
 
-  it('stops a call from beginning', async () => {
+  it('prevents the call if it is already aborted', async () => {
     const store = new FakeStore(never, LONG_MS);
     await expect(store.get('key', AbortSignal.abort())).rejects.toThrow(StorageUnavailable);
     expect(store.signals).toEqual([]);
   });
 });
 
-it('refuses a bad key before the adapter is asked', async () => {
+it('rejects an invalid key before the call of the adapter', async () => {
   const store = new FakeStore(never, SHORT_MS);
   await expect(store.put('../key', Buffer.from('body'))).rejects.toThrow(TypeError);
   await expect(store.get('../key')).rejects.toThrow(TypeError);
@@ -97,7 +97,7 @@ it('refuses a bad key before the adapter is asked', async () => {
   expect(store.signals).toEqual([]);
 });
 
-it('yields what was listed before the deadline', async () => {
+it('yields the keys that were listed before the deadline', async () => {
   const keys: string[] = [];
   const listing = async () => {
     for await (const key of new FakeStore(never, SHORT_MS).list('')) keys.push(key);

@@ -1,59 +1,60 @@
 import type { Buffer } from 'node:buffer';
 import { StorageUnavailable } from './storage.errors.js';
 
-/** How long a call to object storage may take. */
+/** Maximum duration of a call to object storage. */
 export const STORAGE_TIMEOUT_MS = 5_000;
 
 const KEY_MAX_CHARACTERS = 512;
-/** No leading dot: rules out `.` and `..`, and leaves adapters names of their own. */
+/** Pattern of keys. Segments have no leading dot, which excludes `.` and `..` and reserves names for adapters. */
 const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
 
-/** Is told of every call when it is over. */
+/** Receives every call when it has ended. */
 export type CallObserver = (operation: string, outcome: 'ok' | 'failed', seconds: number) => void;
 
 /**
- * Where bodies are kept; the contract and the injection token. A key is made of segments of `[A-Za-z0-9._-]`
- * that do not begin with a dot, joined by `/`, 512 characters at most. A key must not be the folder of another
- * one (`a` and `a/b`): not every store can hold both.
+ * Storage of bodies; the contract of all adapters and the injection token.
  *
- * The public methods check the key and hold the deadline, whatever the adapter does; adapters implement the
- * protected ones. Every method throws StorageUnavailable when the store fails or the deadline passes; an aborted
- * `signal` of the caller's ends a call early in the same way. A key that breaks the rules is a mistake in the
- * program: TypeError, before any I/O.
+ * A key consists of segments of `[A-Za-z0-9._-]` without a leading dot, joined by `/`; at most 512 characters. A key
+ * must not be the folder of another key (`a` and `a/b`), because not every store can hold both. An invalid key is a
+ * bug in the program and causes a TypeError before any I/O.
+ *
+ * The public methods check the key and enforce the deadline; adapters implement the protected methods. Every method
+ * throws StorageUnavailable when the store fails or the deadline passes. An aborted `signal` of the caller ends the
+ * call early in the same way.
  */
 export abstract class ObjectStore {
   private observer?: CallObserver;
 
   constructor(private readonly timeoutMs: number = STORAGE_TIMEOUT_MS) {}
 
-  /** From now on, calls are reported. */
+  /** Sets the observer of all later calls. */
   observe(observer: CallObserver): void {
     this.observer = observer;
   }
 
   /**
-   * Stores `body` under `key`, replacing what was there; atomic: a reader sees the old body or the new one.
-   * @throws StorageUnavailable; the old body or the new one is stored then
+   * Stores `body` under `key` atomically and replaces any previous body.
+   * @throws StorageUnavailable; then either the old or the new body is stored
    */
   async put(key: string, body: Buffer, signal?: AbortSignal): Promise<void> {
     assertKey(key);
-    await this.within('put', key, (abort) => this.putObject(key, body, abort), signal);
+    await this.withDeadline('put', key, (abort) => this.putObject(key, body, abort), signal);
   }
 
-  /** The body under `key`; undefined when there is no such object. @throws StorageUnavailable */
+  /** Reads the body under `key`. Undefined when there is no such object. @throws StorageUnavailable */
   async get(key: string, signal?: AbortSignal): Promise<Buffer | undefined> {
     assertKey(key);
-    return this.within('get', key, (abort) => this.getObject(key, abort), signal);
+    return this.withDeadline('get', key, (abort) => this.getObject(key, abort), signal);
   }
 
-  /** Removes the object; nothing happens when there is none. @throws StorageUnavailable */
+  /** Deletes the object if it exists. @throws StorageUnavailable */
   async delete(key: string, signal?: AbortSignal): Promise<void> {
     assertKey(key);
-    await this.within('delete', key, (abort) => this.deleteObject(key, abort), signal);
+    await this.withDeadline('delete', key, (abort) => this.deleteObject(key, abort), signal);
   }
 
   /**
-   * The keys that begin with `prefix`, in no particular order. The deadline is for each step of the iteration.
+   * Lists the keys that begin with `prefix`, in no particular order. Each step of the iteration has its own deadline.
    * @throws StorageUnavailable
    */
   async *list(prefix: string): AsyncGenerator<string, void, undefined> {
@@ -62,7 +63,7 @@ export abstract class ObjectStore {
     const keys = this.listObjects(prefix, iteration.signal)[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const step = await this.within('list', prefix, () => keys.next());
+        const step = await this.withDeadline('list', prefix, () => keys.next());
         if (step.done) return;
         if (isKey(step.value)) yield step.value;
       }
@@ -73,26 +74,26 @@ export abstract class ObjectStore {
     }
   }
 
-  /** Whether calls have a chance, for readiness. @throws StorageUnavailable */
+  /** Checks that the store works; used for readiness. @throws StorageUnavailable */
   async check(): Promise<void> {
-    await this.within('check', '', (abort) => this.checkStore(abort));
+    await this.withDeadline('check', '', (abort) => this.checkStore(abort));
   }
 
-  /** Makes folder or bucket; for every start, of several replicas at once too. @throws StorageUnavailable */
+  /** Creates the folder or bucket if missing. Every start calls it, several replicas at once. @throws StorageUnavailable */
   async prepare(): Promise<void> {
-    await this.within('prepare', '', (abort) => this.prepareStore(abort));
+    await this.withDeadline('prepare', '', (abort) => this.prepareStore(abort));
   }
 
-  // The signal is aborted when a call is over, for whatever reason: I/O that is still going on has to end then.
+  // The signal is aborted when a call has ended for any reason. I/O that is still in progress has to stop then.
   protected abstract putObject(key: string, body: Buffer, signal: AbortSignal): Promise<void>;
   protected abstract getObject(key: string, signal: AbortSignal): Promise<Buffer | undefined>;
   protected abstract deleteObject(key: string, signal: AbortSignal): Promise<void>;
-  /** May yield keys that are not ours; they are left out. */
+  /** May yield invalid keys; {@link list} leaves them out. */
   protected abstract listObjects(prefix: string, signal: AbortSignal): AsyncIterable<string>;
   protected abstract checkStore(signal: AbortSignal): Promise<void>;
   protected abstract prepareStore(signal: AbortSignal): Promise<void>;
 
-  private async within<T>(
+  private async withDeadline<T>(
     operation: string,
     key: string,
     task: (signal: AbortSignal) => Promise<T>,
@@ -104,10 +105,10 @@ export abstract class ObjectStore {
     const aborted = new Promise<never>((_, reject) => {
       call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true });
     });
-    aborted.catch(() => undefined); // for when nothing gets as far as waiting for it
-    const timeout = () => call.abort(new Error(`no answer within ${this.timeoutMs} ms`));
+    aborted.catch(() => undefined); // prevents an unhandled rejection if the race below never starts
+    const timeout = () => call.abort(new Error(`no response within ${this.timeoutMs} ms`));
     const timer = setTimeout(timeout, this.timeoutMs);
-    // Not AbortSignal.any: what it makes is kept for as long as the outer signal lives.
+    // Not AbortSignal.any: the outer signal would keep a reference to each combined signal for its whole life.
     outer?.addEventListener('abort', () => call.abort(outer.reason), { signal: call.signal });
     try {
       outer?.throwIfAborted();
@@ -129,12 +130,12 @@ function isKey(key: string): boolean {
 }
 
 function assertKey(key: string): void {
-  if (!isKey(key)) throw new TypeError(`not a key of object storage: ${JSON.stringify(key)}`);
+  if (!isKey(key)) throw new TypeError(`invalid key of object storage: ${JSON.stringify(key)}`);
 }
 
 /** A prefix is the beginning of a key, or empty. */
 function assertPrefix(prefix: string): void {
   if (prefix !== '' && !isKey(prefix) && !isKey(`${prefix}x`)) {
-    throw new TypeError(`not a prefix of keys of object storage: ${JSON.stringify(prefix)}`);
+    throw new TypeError(`invalid prefix of keys of object storage: ${JSON.stringify(prefix)}`);
   }
 }

@@ -3,23 +3,23 @@ import http from 'node:http';
 import https from 'node:https';
 
 const MAX_CONNECTIONS = 64;
-/** Less than servers keep an idle connection: a request that changes something and meets a closed one has failed. */
+/** Shorter than the idle timeout of servers, because a write on a closed connection cannot be retried. */
 const MAX_IDLE_MS = 2_000;
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
-/** How a request fails whose reused connection the server had closed already. */
+/** Error codes of a request whose reused connection the server had already closed. */
 const CLOSED_CONNECTION = new Set(['ECONNRESET', 'EPIPE']);
 
-/** One try of a call. */
+/** Attempt of a call. */
 interface Attempt {
   readonly signal: AbortSignal;
   readonly freshConnection: boolean;
-  /** A request that changes nothing failed unanswered on a connection that had been used before. */
+  /** Whether a read failed without a response on a reused connection. */
   metClosedConnection: boolean;
 }
 
 /**
- * HTTP for the minio client, whose methods take no AbortSignal and whose own retries would take stale connections
- * for failures: a request finds the call that it belongs to through the asynchronous context.
+ * HTTP for the minio client, whose methods take no AbortSignal and whose own retries do not recognize stale
+ * connections. A request finds its call, and thereby the signal, through the asynchronous context.
  */
 export class S3Transport {
   readonly agent: http.Agent;
@@ -36,9 +36,9 @@ export class S3Transport {
   }
 
   /**
-   * Runs one call of the client; its connection is cut when the signal is aborted. A server may close an idle
-   * connection just as a request is sent on it: a call that only reads is made once more on a fresh one then. A put
-   * is not: the first may have got through all the same, and come after a later one.
+   * Runs one call of the client, and closes its connection when the signal is aborted. A server may close an idle
+   * connection while a request is being sent; then a read is retried once on a fresh connection. A put is not
+   * retried: the first request may still arrive, even after a later put.
    */
   async run<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const attempt: Attempt = { signal, freshConnection: false, metClosedConnection: false };
@@ -50,7 +50,7 @@ export class S3Transport {
     }
   }
 
-  /** What the client calls instead of that of `node:http`. */
+  /** Replaces `request` of `node:http` in the client. */
   request(
     options: http.RequestOptions,
     onResponse: (response: http.IncomingMessage) => void,
@@ -59,10 +59,10 @@ export class S3Transport {
     if (!attempt) throw new Error('a request to object storage needs a deadline: use run()');
     const agent = attempt.freshConnection ? false : this.agent;
     const request = this.protocol.request({ ...options, agent, signal: attempt.signal }, onResponse);
-    let answered = false;
-    request.once('response', () => (answered = true));
+    let hasResponse = false;
+    request.once('response', () => (hasResponse = true));
     request.once('error', ({ code }: NodeJS.ErrnoException) => {
-      const closed = !answered && CLOSED_CONNECTION.has(code ?? '');
+      const closed = !hasResponse && CLOSED_CONNECTION.has(code ?? '');
       attempt.metClosedConnection = closed && request.reusedSocket && SAFE_METHODS.has(request.method);
     });
     return request;

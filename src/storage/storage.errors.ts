@@ -1,11 +1,11 @@
 /**
- * Object storage failed or did not answer in time. Not a refusal that a client could do anything about:
- * it is answered with 500, and the cause is for the log.
+ * Object storage failed or did not respond in time. The client cannot do anything about it: the response has status
+ * 500, and only the log has the cause.
  */
 export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable';
 
-  constructor(what: string, cause?: unknown) {
-    super(`object storage: ${what}`, { cause });
+  constructor(problem: string, cause?: unknown) {
+    super(`object storage: ${problem}`, { cause });
   }
 }

@@ -4,14 +4,13 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Settings } from '../config/settings.js';
 import { Metrics } from '../metrics/metrics.js';
 import { DeletionQueue } from './deletion-queue.js';
-import { DeletionSweep } from './deletion-sweep.js';
 import { FileObjectStore } from './file.object-store.js';
 import { ObjectDeletion } from './object-deletion.entity.js';
 import { ObjectStore } from './object-store.js';
-import { patiently, storeSetting } from './patiently.js';
-import { StorageGate } from './storage-gate.js';
+import { retryUntilAvailable, storeSetting } from './retry-until-available.js';
+import { StorageSemaphore } from './storage-semaphore.js';
 
-/** Object storage: the one of the two stores that the settings choose, and what sees to it that it stays clean. */
+/** Object storage: the store that the settings choose, the semaphore in front of it, and the deletion queue. */
 @Module({
   imports: [TypeOrmModule.forFeature([ObjectDeletion])],
   providers: [
@@ -21,32 +20,31 @@ import { StorageGate } from './storage-gate.js';
       useFactory: async (settings: Settings, metrics: Metrics): Promise<ObjectStore> => {
         const store = await chooseStore(settings);
         store.observe((...call) => metrics.dependencies.storageCalled(...call));
-        await patiently(settings, () => store.prepare());
+        await retryUntilAvailable(settings, () => store.prepare());
         return store;
       },
     },
     {
-      provide: StorageGate,
+      provide: StorageSemaphore,
       inject: [Settings, Metrics],
       useFactory: ({ databasePoolSize }: Settings, metrics: Metrics) => {
-        const gate = new StorageGate(Math.floor(databasePoolSize / 2));
+        const semaphore = new StorageSemaphore(Math.floor(databasePoolSize / 2));
         metrics.gauge(
           'mintkeep_storage_waiting_requests',
-          'Requests that wait for others to be done with object storage',
-          () => gate.queueLength,
+          'Requests that wait for access to object storage',
+          () => semaphore.queueLength,
         );
-        return gate;
+        return semaphore;
       },
     },
     DeletionQueue,
-    DeletionSweep,
   ],
-  exports: [ObjectStore, StorageGate, DeletionQueue],
+  exports: [ObjectStore, StorageSemaphore, DeletionQueue],
 })
 export class StorageModule {}
 
 /**
- * For whoever is not to be given an empty store, which this module makes where there is none.
+ * Checks that the store exists. For commands that must not create an empty store, as the module does.
  * @throws Error that names the setting
  */
 export async function assertStoreExists(settings: Settings): Promise<void> {
@@ -58,7 +56,7 @@ export async function assertStoreExists(settings: Settings): Promise<void> {
   }
 }
 
-/** The client of S3 is loaded where it is needed: it is a quarter of all that a start loads. */
+/** Loads the S3 client on demand, because it takes a quarter of the time to load all modules. */
 async function chooseStore({ minio, dataDir }: Settings): Promise<ObjectStore> {
   if (!minio) return new FileObjectStore(join(dataDir, 'objects'));
   const { MinioObjectStore } = await import('./minio.object-store.js');

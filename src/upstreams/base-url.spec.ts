@@ -1,4 +1,4 @@
-import { normalBaseUrl, sameOrigin } from './base-url.js';
+import { normalizeBaseUrl, isSameOrigin } from './base-url.js';
 
 it.each([
   ['https://api.openai.com/v1', 'https://api.openai.com/v1'],
@@ -15,7 +15,7 @@ it.each([
   ['https://bücher.example/ü', 'https://xn--bcher-kva.example/%C3%BC'],
   ['http://[::1]:8080/v1', 'http://[::1]:8080/v1'],
   ['http://[0:0:0:0:0:ffff:127.0.0.1]', 'http://[::ffff:7f00:1]'],
-])('%s is stored as %s', (text, normal) => expect(normalBaseUrl(text)).toBe(normal));
+])('%s is stored as %s', (text, normal) => expect(normalizeBaseUrl(text)).toBe(normal));
 
 it.each([
   'http://2130706433/',
@@ -28,7 +28,7 @@ it.each([
   'http://127。0。0。1',
   'http://１２７.0.0.1',
   'http://%31%32%37.0.0.1',
-])('%s is 127.0.0.1', (text) => expect(normalBaseUrl(text)).toBe('http://127.0.0.1'));
+])('%s is 127.0.0.1', (text) => expect(normalizeBaseUrl(text)).toBe('http://127.0.0.1'));
 
 it.each([
   '',
@@ -73,12 +73,12 @@ it.each([
   'https://[fe80::1%25eth0]',
   `https://example.com/${'a'.repeat(2_048)}`,
   `https://example.com/${'ü'.repeat(1_000)}`, // too long as it would be stored
-])('%j is not a base URL', (text) => expect(normalBaseUrl(text)).toBeUndefined());
+])('%j is not a base URL', (text) => expect(normalizeBaseUrl(text)).toBeUndefined());
 
 it('may have 2,048 characters', () => {
   const text = `https://example.com/${'a'.repeat(2_028)}`;
-  expect(normalBaseUrl(text)).toBe(text);
-  expect(normalBaseUrl(`${text}a`)).toBeUndefined();
+  expect(normalizeBaseUrl(text)).toBe(text);
+  expect(normalizeBaseUrl(`${text}a`)).toBeUndefined();
 });
 
 it.each([
@@ -89,4 +89,4 @@ it.each([
   ['https://example.com', 'https://example.com:444', false],
   ['https://example.com', 'https://example.com.', false],
   ['https://example.com', 'https://www.example.com', false],
-])('%s and %s: the same origin is %s', (one, other, same) => expect(sameOrigin(one, other)).toBe(same));
+])('isSameOrigin(%s, %s) is %s', (one, other, same) => expect(isSameOrigin(one, other)).toBe(same));

@@ -1,16 +1,16 @@
 const MAX_LENGTH = 2_048;
 
 /**
- * What a URL has to look like before it is parsed, because parsing repairs a lot: scheme, a host without user
- * info, and a path; no query, no fragment, not even empty ones; no white space, controls or backslashes.
+ * Form of a valid base URL: scheme, host without user info, path. Query and fragment are rejected, even empty ones, and
+ * so are white space, control characters and backslashes. Checked before parsing, because the parser repairs much.
  */
 const SHAPE = /^https?:\/\/[^/\\?#@\s\p{Cc}]+(?:\/[^\\?#\s\p{Cc}]*)?$/iu;
 
 /**
- * The base URL as it is stored: normalised (host in lower case and Punycode, addresses in their usual form, no
- * default port, no dot segments), and without a slash at the end. Undefined when it cannot be one.
+ * Normalizes a base URL for storage: host in lower case and Punycode, canonical addresses, no default port, no dot
+ * segments, no trailing slash. Returns undefined for an invalid base URL.
  */
-export function normalBaseUrl(text: string): string | undefined {
+export function normalizeBaseUrl(text: string): string | undefined {
   if (text.length > MAX_LENGTH || !text.isWellFormed()) return undefined;
   if (!SHAPE.test(text) || !URL.canParse(text)) return undefined;
   const { origin, pathname, port } = new URL(text);
@@ -18,7 +18,7 @@ export function normalBaseUrl(text: string): string | undefined {
   return port === '0' || normal.length > MAX_LENGTH ? undefined : normal;
 }
 
-/** Whether both lead to the same scheme, host and port, and so to somebody who may see the same API key. */
-export function sameOrigin(one: string, other: string): boolean {
-  return new URL(one).origin === new URL(other).origin;
+/** Whether both URLs have the same scheme, host and port, so that both may receive the same API key. */
+export function isSameOrigin(a: string, b: string): boolean {
+  return new URL(a).origin === new URL(b).origin;
 }

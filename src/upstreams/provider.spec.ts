@@ -23,7 +23,7 @@ it.each([
   expect(PROVIDERS).toContain(provider);
 });
 
-it('shows the API key to Anthropic in a header of its own, and to all others as a bearer token', () => {
+it('sends the API key to Anthropic in its own header, and to all others as a bearer token', () => {
   for (const provider of PROVIDERS) {
     const header = provider === 'anthropic' ? { 'x-api-key': 'key' } : { authorization: 'Bearer key' };
     expect(credentialHeader(provider, 'key')).toEqual(header);

@@ -1,4 +1,4 @@
-/** Whose domains say who they are. Hosts below them count, too: `eu.api.openai.com`. */
+/** Domains that identify a provider, including their subdomains such as `eu.api.openai.com`. */
 const DOMAINS = {
   openai: ['openai.com'],
   anthropic: ['anthropic.com'],
@@ -18,24 +18,24 @@ const DOMAINS = {
 
 type NamedProvider = keyof typeof DOMAINS;
 
-/** Who answers at an upstream; `custom` for everybody else. */
+/** Provider of an upstream; `custom` for every other host. */
 export type Provider = NamedProvider | 'custom';
 
 const NAMED = Object.entries(DOMAINS) as [NamedProvider, readonly string[]][];
 
 export const PROVIDERS: readonly Provider[] = [...NAMED.map(([provider]) => provider), 'custom'];
 
-/** The provider that the host of a base URL belongs to. */
+/** Finds the provider that the host of a base URL belongs to. */
 export function providerOf(baseUrl: string): Provider {
   const host = new URL(baseUrl).hostname.replace(/\.$/, '');
   const belongs = (domain: string) => host === domain || host.endsWith(`.${domain}`);
   return NAMED.find(([, domains]) => domains.some(belongs))?.[0] ?? 'custom';
 }
 
-/** Of its API, which it wants to be told in `anthropic-version`. */
+/** Version of the Anthropic API, sent in the required header `anthropic-version`. */
 export const ANTHROPIC_VERSION = '2023-06-01';
 
-/** The header by which the API key is presented. */
+/** Creates the header that carries the API key. */
 export function credentialHeader(provider: Provider, apiKey: string): Record<string, string> {
   return provider === 'anthropic' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` };
 }

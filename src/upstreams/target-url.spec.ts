@@ -24,7 +24,7 @@ it.each([
   ['https://example.com/v1', '/v1/v1/models', 'https://example.com/v1/v1/models'],
   ['https://example.com/v1', '/v1/files/a%20b/%2e%2e%2e', 'https://example.com/v1/files/a%20b/%2e%2e%2e'],
   ['https://example.com/v1', '/v1/models/a..b/.c', 'https://example.com/v1/models/a..b/.c'],
-])('%s and %s make %s', (baseUrl, requestTarget, expected) => {
+])('%s and %s result in %s', (baseUrl, requestTarget, expected) => {
   const { origin, path } = targetUrl(baseUrl, requestTarget)!;
   expect(origin + path).toBe(expected);
   expect(new URL(expected).origin).toBe(origin);
@@ -53,6 +53,6 @@ it.each([
   '/v1/a%2F..%2Fadmin',
   '/v1/..\\admin',
   '/v1/a%5c..%5Cadmin',
-])('%s leads to no upstream', (requestTarget) => {
+])('%s is rejected', (requestTarget) => {
   expect(targetUrl('https://example.com/tenant/v1', requestTarget)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import type { AuditDetails } from '../organizations/audit-event.entity.js';
+import type { AuditDetails } from '../organizations/audit/audit-event.entity.js';
 import type { UpdateUpstreamDto } from './dto/upstream.requests.js';
 import { providerOf } from './provider.js';
 import type { Upstream } from './upstream.entity.js';
@@ -7,32 +7,32 @@ type Visible = Pick<Upstream, 'name' | 'baseUrl' | 'provider' | 'priority' | 'en
 type Updatable = Visible & Pick<Upstream, 'providerChosen'>;
 
 /**
- * What an upstream is after an update, its API key aside. Members that are undefined stay as they are; a provider
- * that was never given follows the host.
- * @param baseUrl the new one, normalised
+ * Applies an update to an upstream, except for its API key. Members that are undefined keep their values. A provider
+ * that no request sent is derived from the host.
+ * @param baseUrl normalized new base URL
  */
-export function updated(
+export function applyUpdate(
   before: Updatable,
   { name = before.name, priority = before.priority, enabled = before.enabled, provider }: UpdateUpstreamDto,
   baseUrl = before.baseUrl,
 ): Updatable {
-  const told = isToldByHost(before);
-  const otherwise = told ? providerOf(baseUrl) : before.provider;
-  const providerChosen = !told || provider !== undefined;
-  return { name, baseUrl, provider: provider ?? otherwise, providerChosen, priority, enabled };
+  const isDerived = isDerivedFromHost(before);
+  const fallback = isDerived ? providerOf(baseUrl) : before.provider;
+  const providerChosen = !isDerived || provider !== undefined;
+  return { name, baseUrl, provider: provider ?? fallback, providerChosen, priority, enabled };
 }
 
-/** One that is not what the host tells was chosen, too: before it was noted which are. */
-function isToldByHost({ provider, providerChosen, baseUrl }: Updatable): boolean {
+/** Whether the provider follows the host. A provider that differs from the host counts as chosen. */
+function isDerivedFromHost({ provider, providerChosen, baseUrl }: Updatable): boolean {
   return !providerChosen && provider === providerOf(baseUrl);
 }
 
-/** What the audit trail tells of an upstream. */
+/** Returns the members of an upstream that the audit trail records. */
 export function auditDetails({ name, baseUrl, provider, priority, enabled }: Visible): AuditDetails {
   return { name, base_url: baseUrl, provider, priority, enabled };
 }
 
-/** The members that are another after an update, with their new values; of the API key only that it is another. */
+/** Returns the changed members with their new values. A new API key appears only as `changed`. */
 export function auditChanges(before: Visible, after: Visible, newApiKey: boolean): AuditDetails {
   const old = auditDetails(before);
   const changes = Object.entries(auditDetails(after)).filter(([member, value]) => value !== old[member]);

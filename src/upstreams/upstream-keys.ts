@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
-import { Encryption } from '../common/encryption.js';
-import { messagesOf } from '../common/messages-of.js';
-import { Transactions } from '../database/transactions.js';
+import { Encryption } from '../common/crypto/encryption.js';
+import { errorMessage } from '../common/logging/error-message.js';
+import { Transactions } from '../database/transactions/transactions.js';
 import { Upstream } from './upstream.entity.js';
 
 const HINT_CHARACTERS = 4;
@@ -11,7 +11,7 @@ const BATCH_SIZE = 100;
 
 type Owned = Pick<Upstream, 'id' | 'organizationId'>;
 
-/** The API keys of upstreams at rest: bound to owner and upstream, so that a copy in another row is of no use. */
+/** Encrypts the API keys of upstreams. A ciphertext is bound to owner and upstream, so a copy in another row is useless. */
 @Injectable()
 export class UpstreamKeys {
   private readonly logger = new Logger(UpstreamKeys.name);
@@ -22,28 +22,28 @@ export class UpstreamKeys {
     private readonly transactions: Transactions,
   ) {}
 
-  /** The columns that hold the key. */
-  seal(upstream: Owned, apiKey: string): Pick<Upstream, 'apiKeyEncrypted' | 'apiKeyHint'> {
+  /** Encrypts an API key into the columns that store it. */
+  encrypt(upstream: Owned, apiKey: string): Pick<Upstream, 'apiKeyEncrypted' | 'apiKeyHint'> {
     return {
-      apiKeyEncrypted: this.encryption.encrypt(apiKey, contextOf(upstream)),
+      apiKeyEncrypted: this.encryption.encrypt(apiKey, encryptionContext(upstream)),
       apiKeyHint: apiKey.slice(-HINT_CHARACTERS),
     };
   }
 
-  /** The key; undefined, and a line in the log, when no encryption key fits or the value belongs elsewhere. */
-  open(upstream: Owned & Pick<Upstream, 'apiKeyEncrypted'>): string | undefined {
+  /** Decrypts an API key. Logs and returns undefined if no encryption key fits or the value belongs to another row. */
+  decrypt(upstream: Owned & Pick<Upstream, 'apiKeyEncrypted'>): string | undefined {
     try {
-      return this.encryption.decrypt(upstream.apiKeyEncrypted, contextOf(upstream));
+      return this.encryption.decrypt(upstream.apiKeyEncrypted, encryptionContext(upstream));
     } catch (error) {
-      const reason = messagesOf(error);
+      const reason = errorMessage(error);
       this.logger.error({ upstreamId: upstream.id, reason }, 'an API key cannot be decrypted');
       return undefined;
     }
   }
 
   /**
-   * Puts every key under the encryption key that encrypts today, whatever is changed meanwhile.
-   * @returns how many were under another one
+   * Encrypts every API key with the current encryption key, also while upstreams change.
+   * @returns the number of keys that had another encryption key
    * @throws Error that names those that no encryption key fits, when all others are done
    */
   async reencrypt(): Promise<number> {
@@ -69,7 +69,7 @@ export class UpstreamKeys {
     return count;
   }
 
-  /** One row is locked at a time: who locks more than one could meet the deletion of their organization. */
+  /** Locks one row at a time: several locks could deadlock with the deletion of an organization. */
   private reencryptOne(id: number): Promise<'done' | 'nothing to do' | 'lost'> {
     return this.transactions.run(async (transaction) => {
       const upstream = await transaction.findOne(Upstream, {
@@ -77,15 +77,15 @@ export class UpstreamKeys {
         lock: { mode: 'pessimistic_write' },
       });
       if (!upstream || this.encryption.isCurrent(upstream.apiKeyEncrypted)) return 'nothing to do';
-      const apiKey = this.open(upstream);
+      const apiKey = this.decrypt(upstream);
       if (apiKey === undefined) return 'lost';
-      const { apiKeyEncrypted } = this.seal(upstream, apiKey);
+      const { apiKeyEncrypted } = this.encrypt(upstream, apiKey);
       await transaction.update(Upstream, { id }, { apiKeyEncrypted, updatedAt: () => 'updated_at' });
       return 'done';
     });
   }
 }
 
-function contextOf({ organizationId, id }: Owned): string {
+function encryptionContext({ organizationId, id }: Owned): string {
   return `upstream:${organizationId}:${id}`;
 }

@@ -1,24 +1,24 @@
 import type { EntityManager } from 'typeorm';
-import { NotFound } from '../common/domain-error.js';
-import { LOCKS_OF_POOLS } from '../database/advisory-locks.js';
-import { advancedUpdatedAt } from '../database/change.js';
-import { violatesUnique } from '../database/sql-states.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
+import { NotFound } from '../common/api/domain-error.js';
+import { hasMoreThan, lockCap } from '../database/transactions/caps.js';
+import { advancedUpdatedAt } from '../database/connection/columns.js';
+import { translateViolation } from '../database/transactions/translate-violation.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import type { UpstreamResponse } from './dto/upstream.response.js';
 import { Upstream } from './upstream.entity.js';
 import { NameTaken, TooManyUpstreams, UPSTREAMS_MAX } from './upstreams.errors.js';
 
-/** Of an {@link UpstreamResponse}. */
+/** Columns of an {@link UpstreamResponse}. */
 export const COLUMNS =
   'id, name, base_url, provider, priority, enabled, api_key_hint, created_at, updated_at';
 
-/** Known before the insert, because the API key is encrypted for it. */
+/** Reserves the id before the insert, because the encryption of the API key is bound to the id. */
 export async function nextId(transaction: EntityManager): Promise<number> {
   const [row] = await transaction.query<{ id: number }[]>(`SELECT nextval('upstreams_id_seq') AS id`);
   return row!.id;
 }
 
-/** The row, locked until the transaction ends. @throws NotFound */
+/** Returns the upstream and locks its row until the transaction ends. @throws NotFound */
 export async function lockRow(scope: OwnerScope, id: number, transaction: EntityManager): Promise<Upstream> {
   const upstream = await transaction.findOne(Upstream, {
     where: { id, organizationId: scope.organizationId },
@@ -28,17 +28,27 @@ export async function lockRow(scope: OwnerScope, id: number, transaction: Entity
   return upstream;
 }
 
-/** Lets nobody else add an upstream of this owner until the transaction ends. @throws TooManyUpstreams */
-export async function assertRoom(organizationId: number, transaction: EntityManager): Promise<void> {
-  const values = [LOCKS_OF_POOLS, organizationId];
-  await transaction.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', values);
-  if ((await transaction.countBy(Upstream, { organizationId })) >= UPSTREAMS_MAX)
-    throw new TooManyUpstreams();
-}
+type NewUpstream = Omit<Upstream, 'createdAt' | 'updatedAt'>;
 
-/** @throws NameTaken */
-export async function insertRow(upstream: Upstream, transaction: EntityManager): Promise<void> {
-  await transaction.insert(Upstream, upstream).catch(asRefusal); // fills in what the database decides
+/** @throws NameTaken @throws TooManyUpstreams */
+export async function insertRow(
+  upstream: NewUpstream,
+  transaction: EntityManager,
+): Promise<UpstreamResponse> {
+  const result = await transaction
+    .createQueryBuilder()
+    .insert()
+    .into(Upstream)
+    .values(upstream)
+    .returning(COLUMNS)
+    .updateEntity(false)
+    .execute()
+    .catch(rejectViolation);
+  const { organizationId } = upstream;
+  await lockCap('upstreams', organizationId, transaction);
+  const rows = 'FROM upstreams WHERE organization_id = $1';
+  if (await hasMoreThan(UPSTREAMS_MAX, rows, [organizationId], transaction)) throw new TooManyUpstreams();
+  return (result.raw as UpstreamResponse[])[0]!;
 }
 
 /** @throws NameTaken */
@@ -54,12 +64,12 @@ export async function updateRow(
     .where({ id })
     .returning(COLUMNS)
     .execute()
-    .catch(asRefusal);
+    .catch(rejectViolation);
   const [row] = result.raw as UpstreamResponse[];
   return row!;
 }
 
-function asRefusal(error: unknown): never {
-  if (violatesUnique(error, 'upstreams_organization_id_name_key')) throw new NameTaken();
-  throw error;
+/** @throws NameTaken */
+function rejectViolation(error: unknown): never {
+  return translateViolation(error, { upstreams_organization_id_name_key: NameTaken });
 }

@@ -1,9 +1,9 @@
 import { Column, Entity, ForeignKey, Unique } from 'typeorm';
-import { CreatedAt, Id, UpdatedAt } from '../database/columns.js';
-import { Organization } from '../organizations/organization.entity.js';
+import { CreatedAt, Id, UpdatedAt } from '../database/connection/columns.js';
+import { Organization } from '../organizations/model/organization.entity.js';
 import type { Provider } from './provider.js';
 
-/** A service that answers for an owner's keys. Goes with its owner, and never to another one. */
+/** Provider's API that requests of an owner are passed to. Deleted with its owner, which never changes. */
 @Entity('upstreams')
 @Unique(['organizationId', 'name'])
 export class Upstream {
@@ -18,14 +18,14 @@ export class Upstream {
   @Column({ type: 'text' })
   name: string;
 
-  /** Normalised, without a slash at the end. */
+  /** Normalized, without a trailing slash. */
   @Column({ type: 'text' })
   baseUrl: string;
 
   @Column({ type: 'text' })
   provider: Provider;
 
-  /** Whether it was sent, and so stays when the host changes. */
+  /** Whether a request sent the provider, which then stays when the host changes. */
   @Column({ type: 'boolean', default: false })
   providerChosen: boolean;
 
@@ -39,7 +39,7 @@ export class Upstream {
   @Column({ type: 'bytea' })
   apiKeyEncrypted: Buffer;
 
-  /** Its last 4 characters. */
+  /** Last 4 characters of the API key. */
   @Column({ type: 'text' })
   apiKeyHint: string;
 

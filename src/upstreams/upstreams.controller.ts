@@ -1,10 +1,10 @@
 import { Delete, Get, HttpCode, HttpStatus, Param, ParseIntPipe, Post, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { NotFound } from '../common/domain-error.js';
-import { JsonBody } from '../common/json-body.js';
-import { Operation } from '../common/operation.js';
-import { AdminOnly, OwnedController, Scope } from '../organizations/owner-scope.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
+import { NotFound } from '../common/api/domain-error.js';
+import { JsonBody } from '../common/api/json-body.js';
+import { Operation } from '../common/api/operation.js';
+import { AdminOnly, OwnedController, Scope } from '../organizations/scope/owner-scope.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { CreateUpstreamDto, UpdateUpstreamDto } from './dto/upstream.requests.js';
 import { UpstreamListResponse, UpstreamResponse, UpstreamTestResponse } from './dto/upstream.response.js';
 import { NameTaken, TooManyUpstreams } from './upstreams.errors.js';
@@ -15,7 +15,7 @@ import { UpstreamsService } from './upstreams.service.js';
 export class UpstreamsController {
   constructor(private readonly upstreams: UpstreamsService) {}
 
-  @Operation('listUpstreams', 'List upstreams', { answers: UpstreamListResponse })
+  @Operation('listUpstreams', 'List upstreams', { response: UpstreamListResponse })
   @AdminOnly('list upstreams')
   @Get()
   async list(@Scope() scope: OwnerScope): Promise<UpstreamListResponse> {
@@ -23,8 +23,8 @@ export class UpstreamsController {
   }
 
   @Operation('createUpstream', 'Add an upstream', {
-    answers: UpstreamResponse,
-    refuses: [NameTaken, TooManyUpstreams],
+    response: UpstreamResponse,
+    rejects: [NameTaken, TooManyUpstreams],
   })
   @AdminOnly('create upstreams')
   @Post()
@@ -32,7 +32,7 @@ export class UpstreamsController {
     return this.upstreams.create(scope, body);
   }
 
-  @Operation('getUpstream', 'Get an upstream', { answers: UpstreamResponse, refuses: [NotFound] })
+  @Operation('getUpstream', 'Get an upstream', { response: UpstreamResponse, rejects: [NotFound] })
   @AdminOnly('read upstreams')
   @Get(':upstreamId')
   get(@Scope() scope: OwnerScope, @Param('upstreamId', ParseIntPipe) id: number): Promise<UpstreamResponse> {
@@ -40,8 +40,8 @@ export class UpstreamsController {
   }
 
   @Operation('updateUpstream', 'Change an upstream', {
-    answers: UpstreamResponse,
-    refuses: [NotFound, NameTaken],
+    response: UpstreamResponse,
+    rejects: [NotFound, NameTaken],
   })
   @AdminOnly('update upstreams')
   @Put(':upstreamId')
@@ -53,7 +53,7 @@ export class UpstreamsController {
     return this.upstreams.update(scope, id, body);
   }
 
-  @Operation('deleteUpstream', 'Remove an upstream', { refuses: [NotFound] })
+  @Operation('deleteUpstream', 'Remove an upstream', { rejects: [NotFound] })
   @AdminOnly('delete upstreams')
   @HttpCode(HttpStatus.NO_CONTENT)
   @Delete(':upstreamId')
@@ -61,11 +61,11 @@ export class UpstreamsController {
     return this.upstreams.delete(scope, id);
   }
 
-  /** Takes no body. What is wrong with the upstream is the answer, not an error. */
-  @Operation('testUpstream', 'Ask an upstream for its models', {
-    description: 'What is wrong with the upstream is the answer, not an error.',
-    answers: UpstreamTestResponse,
-    refuses: [NotFound],
+  /** Takes no body. A fault of the upstream is part of the response, not an error. */
+  @Operation('testUpstream', 'Test an upstream by listing its models', {
+    description: 'A fault of the upstream is part of the response, not an error.',
+    response: UpstreamTestResponse,
+    rejects: [NotFound],
   })
   @AdminOnly('test upstreams')
   @HttpCode(HttpStatus.OK)

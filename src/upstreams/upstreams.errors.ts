@@ -1,8 +1,8 @@
 import { HttpStatus } from '@nestjs/common';
-import { DomainError, InvalidField } from '../common/domain-error.js';
+import { DomainError, InvalidField } from '../common/api/domain-error.js';
 
-/** Of one owner: a request may have to try all of them. */
-export const UPSTREAMS_MAX = 1_000;
+/** Maximum number of upstreams of one owner: a request may try all of them. */
+export const UPSTREAMS_MAX = 100;
 
 /** The owner has another upstream of this name. */
 export class NameTaken extends DomainError {
@@ -10,30 +10,30 @@ export class NameTaken extends DomainError {
   readonly status = HttpStatus.CONFLICT;
 
   constructor() {
-    super('an upstream with this name exists already');
+    super('an upstream with this name already exists: choose another name');
   }
 }
 
-/** The owner has as many upstreams as there may be. */
+/** The owner has {@link UPSTREAMS_MAX} upstreams. */
 export class TooManyUpstreams extends DomainError {
   override readonly type = 'too_many_upstreams';
   readonly status = HttpStatus.CONFLICT;
 
   constructor() {
-    super(`there are ${UPSTREAMS_MAX} upstreams already, and no more can be added`);
+    super(`an owner can have at most ${UPSTREAMS_MAX} upstreams: delete one first`);
   }
 }
 
-/** The host of a base URL is one that no upstream may have. */
-export class BaseUrlRefused extends InvalidField {
+/** The host of a base URL has an address that is not allowed. */
+export class BaseUrlRejected extends InvalidField {
   constructor(reason: string) {
-    super('invalid_base_url', `base_url is refused: ${reason}`);
+    super('invalid_base_url', `base_url is not allowed: ${reason}`);
   }
 }
 
-/** Otherwise whoever may change an upstream could have its API key sent to a server of their own. */
-export class ApiKeyNeeded extends InvalidField {
+/** A new origin needs the API key again. Otherwise an admin could send a stored key to a server of their own. */
+export class ApiKeyRequired extends InvalidField {
   constructor() {
-    super('invalid_api_key', 'api_key must be sent along when scheme, host or port of base_url change');
+    super('invalid_api_key', 'api_key must be sent when scheme, host or port of base_url change');
   }
 }

@@ -1,15 +1,15 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
-import { AddressGuard } from './address-guard.js';
-import { HostResolver } from './host-resolver.js';
+import { AddressGuard } from './network/address-guard.js';
+import { HostResolver } from './name-resolution/host-resolver.js';
 import { UpstreamKeys } from './upstream-keys.js';
 import { UpstreamProbe } from './upstream-probe.js';
 import { Upstream } from './upstream.entity.js';
 import { UpstreamsController } from './upstreams.controller.js';
 import { UpstreamsService } from './upstreams.service.js';
 
-/** What answers for an owner's keys: where it is, how it is reached without reaching anything else, and its API key. */
+/** Upstreams of owners: management, encrypted API keys, and checked connections. */
 @Module({
   imports: [OrganizationsModule, TypeOrmModule.forFeature([Upstream])],
   controllers: [UpstreamsController],

@@ -1,36 +1,35 @@
 import { Injectable } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
 import type { EntityManager } from 'typeorm';
-import { NotFound } from '../common/domain-error.js';
-import { Invalidations } from '../database/invalidations.js';
-import { PreparedQueries } from '../database/prepared.js';
-import { Transactions } from '../database/transactions.js';
-import { UrgentQueries } from '../database/urgent-queries.js';
-import type { AuditDetails } from '../organizations/audit-event.entity.js';
-import { AuditTrail } from '../organizations/audit-trail.js';
+import { NotFound } from '../common/api/domain-error.js';
+import { Invalidations } from '../database/invalidation/invalidations.js';
+import { PreparedQueries } from '../database/connection/prepared-queries.js';
+import { Transactions } from '../database/transactions/transactions.js';
+import { UrgentQueries } from '../database/connection/urgent-queries.js';
+import type { AuditDetails } from '../organizations/audit/audit-event.entity.js';
+import { AuditTrail } from '../organizations/audit/audit-trail.js';
 import { OrganizationDeleting } from '../organizations/membership-events.js';
-import { holdAsAdmin } from '../organizations/organization-lock.js';
-import type { OwnerScope } from '../organizations/owner-scope.js';
-import { AddressGuard, AddressRefused } from './address-guard.js';
-import { normalBaseUrl, sameOrigin } from './base-url.js';
+import { lockAdminRole } from '../organizations/scope/organization-locks.js';
+import type { OwnerScope } from '../organizations/scope/owner-scope.js';
+import { AddressGuard, AddressRejected } from './network/address-guard.js';
+import { normalizeBaseUrl, isSameOrigin } from './base-url.js';
 import type { CreateUpstreamDto, UpdateUpstreamDto } from './dto/upstream.requests.js';
-import { UpstreamResponse } from './dto/upstream.response.js';
-import type { UpstreamTestResponse } from './dto/upstream.response.js';
+import type { UpstreamResponse, UpstreamTestResponse } from './dto/upstream.response.js';
 import { providerOf } from './provider.js';
-import { auditChanges, auditDetails, updated } from './upstream-changes.js';
+import { auditChanges, auditDetails, applyUpdate } from './upstream-changes.js';
 import { UpstreamKeys } from './upstream-keys.js';
 import { UpstreamProbe } from './upstream-probe.js';
-import { assertRoom, COLUMNS, insertRow, lockRow, nextId, updateRow } from './upstream-rows.js';
+import { COLUMNS, insertRow, lockRow, nextId, updateRow } from './upstream-rows.js';
 import { Upstream } from './upstream.entity.js';
-import { ApiKeyNeeded, BaseUrlRefused } from './upstreams.errors.js';
+import { ApiKeyRequired, BaseUrlRejected } from './upstreams.errors.js';
 
 const DEFAULT_PRIORITY = 100;
 
 const KEY_LOST: UpstreamTestResponse = {
-  ...{ ok: false, status: null, latency_ms: 0 },
-  message: 'the stored API key cannot be decrypted: send it anew',
+  ok: false,
+  status: null,
+  latency_ms: 0,
+  message: 'the stored API key cannot be decrypted: send the API key again',
 };
 
 const LIST = {
@@ -43,7 +42,7 @@ const GET = {
   text: `SELECT ${COLUMNS} FROM upstreams WHERE id = $1 AND organization_id = $2`,
 };
 
-/** Rows as the entity has them. */
+/** Rows with the member names of the entity. */
 const POOL = {
   name: 'upstreams.pool',
   text: `SELECT id, organization_id AS "organizationId", name, base_url AS "baseUrl", provider,
@@ -53,15 +52,15 @@ const POOL = {
 
 type PoolRow = Pick<Upstream, 'id' | 'organizationId' | 'name' | 'baseUrl' | 'provider' | 'apiKeyEncrypted'>;
 
-/** An upstream as the proxy uses it. Holds the API key: not to be logged. */
-export type PoolUpstream = Pick<Upstream, 'id' | 'name' | 'baseUrl' | 'provider'> & {
+/** Upstream with its decrypted API key, which must not be logged. */
+export type PoolUpstream = Pick<Upstream, 'id' | 'organizationId' | 'name' | 'baseUrl' | 'provider'> & {
   readonly apiKey: string;
 };
 
-/** What changed pools are told by, so that whoever has one cached forgets it, on every replica. */
+/** Topic of the invalidations that remove a changed pool from the caches of all replicas. */
 export const POOL_CHANGED = 'pool-changed';
 
-/** The pool of an organization is another one when the transaction is committed. */
+/** Notifies of a change of the pool of an organization in the transaction. */
 export class UpstreamsChanged {
   constructor(readonly organizationId: number) {}
 }
@@ -70,7 +69,6 @@ export class UpstreamsChanged {
 @Injectable()
 export class UpstreamsService implements OnModuleInit {
   constructor(
-    @InjectRepository(Upstream) private readonly upstreams: Repository<Upstream>,
     private readonly keys: UpstreamKeys,
     private readonly guard: AddressGuard,
     private readonly prober: UpstreamProbe,
@@ -90,7 +88,7 @@ export class UpstreamsService implements OnModuleInit {
     );
   }
 
-  /** In the order they are tried. */
+  /** Lists the upstreams in the order in which they are tried. */
   list(scope: OwnerScope): Promise<UpstreamResponse[]> {
     return this.queries.rows<UpstreamResponse>(LIST, [scope.organizationId]);
   }
@@ -102,34 +100,31 @@ export class UpstreamsService implements OnModuleInit {
     return upstream;
   }
 
-  /** @throws BaseUrlRefused @throws NameTaken @throws TooManyUpstreams @throws OrganizationNotFound @throws AdminsOnly */
+  /** @throws BaseUrlRejected @throws NameTaken @throws TooManyUpstreams @throws OrganizationNotFound @throws AdminsOnly */
   async create(scope: OwnerScope, fields: CreateUpstreamDto): Promise<UpstreamResponse> {
     const { name, api_key, priority = DEFAULT_PRIORITY, enabled = true } = fields;
-    const baseUrl = await this.allowed(fields.base_url);
+    const baseUrl = await this.checkBaseUrl(scope, fields.base_url);
     const provider = fields.provider ?? providerOf(baseUrl);
     const providerChosen = fields.provider !== undefined;
     return this.change(scope, 'create', async (transaction) => {
-      await assertRoom(scope.organizationId, transaction);
       const owned = { id: await nextId(transaction), organizationId: scope.organizationId };
-      const upstream = transaction.create(Upstream, {
-        ...{ ...owned, name, baseUrl, provider, providerChosen, priority, enabled },
-        ...this.keys.seal(owned, api_key),
-      });
-      await insertRow(upstream, transaction);
+      const visible = { name, baseUrl, provider, priority, enabled };
+      const upstream = { ...owned, ...visible, providerChosen, ...this.keys.encrypt(owned, api_key) };
+      const response = await insertRow(upstream, transaction);
       await this.record(scope, 'created', upstream, auditDetails(upstream), transaction);
-      return UpstreamResponse.from(upstream);
+      return response;
     });
   }
 
-  /** @throws BaseUrlRefused @throws NotFound @throws ApiKeyNeeded @throws NameTaken @throws OrganizationNotFound @throws AdminsOnly */
+  /** @throws BaseUrlRejected @throws NotFound @throws ApiKeyRequired @throws NameTaken @throws OrganizationNotFound @throws AdminsOnly */
   async update(scope: OwnerScope, id: number, fields: UpdateUpstreamDto): Promise<UpstreamResponse> {
     const { base_url, api_key } = fields;
-    const baseUrl = base_url === undefined ? undefined : await this.allowed(base_url);
+    const baseUrl = base_url === undefined ? undefined : await this.checkBaseUrl(scope, base_url);
     return this.change(scope, 'update', async (transaction) => {
       const before = await lockRow(scope, id, transaction);
-      const after = updated(before, fields, baseUrl);
-      if (api_key === undefined && !sameOrigin(before.baseUrl, after.baseUrl)) throw new ApiKeyNeeded();
-      const sealed = api_key === undefined ? {} : this.keys.seal(before, api_key);
+      const after = applyUpdate(before, fields, baseUrl);
+      if (api_key === undefined && !isSameOrigin(before.baseUrl, after.baseUrl)) throw new ApiKeyRequired();
+      const sealed = api_key === undefined ? {} : this.keys.encrypt(before, api_key);
       const changes = auditChanges(before, after, api_key !== undefined);
       if (Object.keys(changes).length > 0) await this.record(scope, 'updated', before, changes, transaction);
       return updateRow(id, { ...after, ...sealed }, transaction);
@@ -145,44 +140,47 @@ export class UpstreamsService implements OnModuleInit {
     });
   }
 
-  /** Asks the upstream, enabled or not, for its models. @throws NotFound */
+  /** Requests the model list of the upstream, enabled or not. @throws OrganizationNotFound @throws AdminsOnly @throws NotFound */
   async test(scope: OwnerScope, id: number): Promise<UpstreamTestResponse> {
-    const upstream = await this.upstreams.findOneBy({ id, organizationId: scope.organizationId });
+    const upstream = await this.transactions.run(async (transaction) => {
+      await lockAdminRole(scope, 'test upstreams', transaction);
+      return transaction.findOneBy(Upstream, { id, organizationId: scope.organizationId });
+    });
     if (!upstream) throw new NotFound();
-    const apiKey = this.keys.open(upstream);
+    const apiKey = this.keys.decrypt(upstream);
     return apiKey === undefined ? KEY_LOST : this.prober.probe(upstream, apiKey);
   }
 
-  /** The enabled upstreams in the order they are tried. One whose API key cannot be decrypted is left out. */
-  async pool(organizationId: number): Promise<PoolUpstream[]> {
+  /** Finds the enabled upstreams in the order in which they are tried. Omits upstreams with an undecryptable API key. */
+  async findPool(organizationId: number): Promise<PoolUpstream[]> {
     const rows = await this.urgent.rows<PoolRow>(POOL, [organizationId]);
     return rows.flatMap((row) => {
       const { id, name, baseUrl, provider } = row;
-      const apiKey = this.keys.open(row);
-      return apiKey === undefined ? [] : [{ id, name, baseUrl, provider, apiKey }];
+      const apiKey = this.keys.decrypt(row);
+      return apiKey === undefined ? [] : [{ id, organizationId, name, baseUrl, provider, apiKey }];
     });
   }
 
-  /** Puts every API key under the encryption key that encrypts today. @returns how many were not */
+  /** Encrypts all API keys with the current encryption key. @returns the number of changed rows */
   reencrypt(): Promise<number> {
     return this.keys.reencrypt();
   }
 
-  /** The base URL as it is stored. @throws BaseUrlRefused */
-  private async allowed(text: string): Promise<string> {
-    const baseUrl = normalBaseUrl(text)!; // the body was validated
+  /** Normalizes a base URL and checks its host. @throws BaseUrlRejected */
+  private async checkBaseUrl({ organizationId }: OwnerScope, text: string): Promise<string> {
+    const baseUrl = normalizeBaseUrl(text)!; // the body was validated
     try {
-      await this.guard.assertHostAllowed(new URL(baseUrl).hostname);
+      await this.guard.assertHostAllowed(new URL(baseUrl).hostname, organizationId);
     } catch (error) {
-      if (error instanceof AddressRefused) throw new BaseUrlRefused(error.message);
+      if (error instanceof AddressRejected) throw new BaseUrlRejected(error.message);
       throw error;
     }
     return baseUrl;
   }
 
   /**
-   * A change of the owner's pool, in a transaction. The organization is held before any upstream is locked: who
-   * deletes it locks in this order, too.
+   * Changes the owner's pool in a transaction. Locks the organization before an upstream, in the same order as the
+   * deletion of an organization.
    */
   private change<T>(
     scope: OwnerScope,
@@ -190,7 +188,7 @@ export class UpstreamsService implements OnModuleInit {
     work: (transaction: EntityManager) => Promise<T>,
   ): Promise<T> {
     return this.transactions.run(async (transaction) => {
-      await holdAsAdmin(scope, `${what} upstreams`, transaction);
+      await lockAdminRole(scope, `${what} upstreams`, transaction);
       const result = await work(transaction);
       await this.transactions.emit(new UpstreamsChanged(scope.organizationId), transaction);
       return result;
@@ -200,7 +198,7 @@ export class UpstreamsService implements OnModuleInit {
   private record(
     { organizationId, user }: OwnerScope,
     what: 'created' | 'updated' | 'deleted',
-    { id, name }: Upstream,
+    { id, name }: Pick<Upstream, 'id' | 'name'>,
     details: AuditDetails,
     transaction: EntityManager,
   ): Promise<void> {

@@ -3,22 +3,26 @@ import { AuthModule } from '../auth/auth.module.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { UsageJournal } from './journal/usage-journal.js';
-import { OrganizationUsageController } from './organization-usage.controller.js';
-import { UsageBatches } from './usage-batches.js';
-import { UsagePartitions } from './usage-partitions.js';
-import { UsageRecorder } from './usage-recorder.js';
-import { UsageRequestsService } from './usage-requests.service.js';
-import { UsageSummaryService } from './usage-summary.service.js';
-import { UsageWriter } from './usage-writer.js';
-import { UsageController } from './usage.controller.js';
+import { UsageBatches } from './write/usage-batches.js';
+import { UsagePartitions } from './write/usage-partitions.js';
+import { UsageRecorder } from './write/usage-recorder.js';
+import { UsageRequestsService } from './query/usage-requests.service.js';
+import { UsageSummaryService } from './query/usage-summary.service.js';
+import { UsageWriter } from './write/usage-writer.js';
+import { UsageController } from './query/usage.controller.js';
 
-/** What requests to the proxy used: recorded without loss, summed up, and told. */
+/** Usage of the proxy: recorded without loss, summed up, and available to its owners. */
 @Module({
   imports: [AuthModule, KeysModule, OrganizationsModule],
-  controllers: [UsageController, OrganizationUsageController],
+  controllers: [UsageController],
   providers: [
-    ...[UsageRecorder, UsageJournal, UsageWriter, UsageBatches, UsagePartitions],
-    ...[UsageSummaryService, UsageRequestsService],
+    UsageRecorder,
+    UsageJournal,
+    UsageWriter,
+    UsageBatches,
+    UsagePartitions,
+    UsageSummaryService,
+    UsageRequestsService,
   ],
   exports: [UsageRecorder],
 })

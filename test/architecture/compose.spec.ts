@@ -4,17 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { HTTP_LIMITS } from '../../src/http/server/http-limits.js';
 import { parseSettings } from '../../src/config/parse-settings.js';
 import type { Settings } from '../../src/config/settings.js';
+import { checkConfiguration } from '../support/nginx.js';
+import { describeWith, NGINX } from '../support/requirements.js';
 import { composeFile, configOf, interpolate } from '../support/compose.js';
 import { COMPOSE_SCHEMA } from '../support/compose-schema.js';
 
 const file = composeFile();
 const REPLICAS = ['mintkeep-1', 'mintkeep-2'];
 
-/** The variables that have to be set, as the README's script makes them. */
+/** The variables that have to be set, as the script of docs/deployment.md generates them. */
 function dotEnv(): Record<string, string> {
-  const script = /^cat > \.env <<END\n(.*?)^END$/ms.exec(readFileSync('README.md', 'utf8'))![1]!;
+  const script = /^cat > \.env <<END\n(.*?)^END$/ms.exec(readFileSync('docs/deployment.md', 'utf8'))![1]!;
   const lines = script.trimEnd().split('\n');
   return Object.fromEntries(
     lines.map((line) => {
@@ -78,16 +81,19 @@ it('gives what it builds no names: of one name, each service that builds would t
   expect(built.filter(({ image }) => image)).toEqual([]);
 });
 
-it.each(REPLICAS)('%s starts with the settings that the script of the README makes', (replica) => {
-  const settings = settingsOf(replica);
-  expect(settings).toMatchObject({
-    developmentSignIn: false,
-    publicUrl: 'http://localhost:8080',
-    upstreamPrivateNetworks: 'deny',
-    minio: { bucket: 'mintkeep' },
-  });
-  expect(settings.adminToken?.length).toBeGreaterThanOrEqual(32);
-});
+it.each(REPLICAS)(
+  '%s starts with the settings that the script of docs/deployment.md generates',
+  (replica) => {
+    const settings = settingsOf(replica);
+    expect(settings).toMatchObject({
+      developmentSignIn: false,
+      publicUrl: 'http://localhost:8080',
+      upstreamPrivateNetworks: 'deny',
+      minio: { bucket: 'mintkeep' },
+    });
+    expect(settings.adminToken?.length).toBeGreaterThanOrEqual(32);
+  },
+);
 
 it('does not start before its secrets are made', () => {
   expect(() => environmentOf('mintkeep-1', {})).toThrow('has to be set');
@@ -141,7 +147,8 @@ it('gives running requests the time that they have', () => {
 });
 
 it('the balancer waits for clients and upstreams longer than the replicas do', () => {
-  const { bodyTimeoutMs, clientIdleTimeoutMs, upstreamResponseTimeoutMs } = settingsOf('mintkeep-1');
+  const { bodyTimeoutMs, clientIdleTimeoutMs } = HTTP_LIMITS;
+  const { upstreamResponseTimeoutMs } = settingsOf('mintkeep-1');
   const timeoutMs = (name: string) =>
     Number(new RegExp(`^ *${name} (\\d+)s;`, 'm').exec(configOf(file, 'nginx'))![1]) * 1_000;
   expect(timeoutMs('client_body_timeout')).toBeGreaterThan(bodyTimeoutMs);
@@ -163,4 +170,8 @@ it('copies nothing into a service that is read-only, which Compose refuses', () 
   for (const [name, { read_only, configs }] of Object.entries(file.services)) {
     expect([name, read_only === true && configs !== undefined]).toEqual([name, false]);
   }
+});
+
+describeWith(NGINX, 'load balancer', () => {
+  it('accepts its configuration', () => checkConfiguration());
 });

@@ -60,7 +60,7 @@ async function ask(route: string, who: string) {
   return method === 'POST' || method === 'PUT' ? request.send('not JSON') : request;
 }
 
-/** What the table lets expect; undefined: let through, whatever comes then. */
+/** Expected status according to the table; undefined if the request passes. */
 function expected(access: Access, who: string): { status: number; message: string } | undefined {
   if (access === 'public') return undefined;
   if (NOBODY.includes(who)) return { status: 401, message: 'a valid session is required' };
@@ -73,7 +73,7 @@ function expected(access: Access, who: string): { status: number; message: strin
 }
 
 /**
- * What they get who are let through, where that is the same for all routes: lists are there, what is named is not.
+ * Expected status of a request that passes, if all routes agree: lists exist, named objects do not.
  * Routes that take no body do not mind one that is not JSON.
  */
 function admitted(route: string): number[] | undefined {
@@ -84,7 +84,7 @@ function admitted(route: string): number[] | undefined {
   return names ? [404] : [200];
 }
 
-it('every route is in the table, and nothing else', () => {
+it('the table lists every route and no other', () => {
   expect(routesOf(app).sort()).toEqual(Object.keys(ROUTES).sort());
 });
 
@@ -110,10 +110,10 @@ describe.each(routes)('%s is for %s', (route, access) => {
 });
 
 describe('DELETE /me/organizations/:organizationId', () => {
-  it.each([...NOBODY, ...OUTSIDERS, 'a member'])('refuses %s', async (who) => {
+  it.each([...NOBODY, ...OUTSIDERS, 'a member'])('rejects %s', async (who) => {
     const { status } = await ask('DELETE /me/organizations/:organizationId', who);
     expect(status).toBe(expected('admin: delete the organization', who)!.status);
   });
 
-  it('has deleted nothing', () => team.admin.get(team.base).expect(200));
+  it('deleted nothing', () => team.admin.get(team.base).expect(200));
 });

@@ -48,13 +48,13 @@ describe('ids in paths', () => {
     '١',
   ];
 
-  it.each(malformed)('%j is malformed', async (id) => {
+  it.each(malformed)('rejects %j as malformed', async (id) => {
     for (const path of [
       `/me/projects/${id}`,
       `/me/projects/${id}/documents`,
       `/me/projects/${project.id}/documents/${id}`,
       `/me/organizations/${id}/projects`,
-      `/me/organizations/999/projects/${id}`, // 400 before the 404 of the organization
+      `/me/organizations/999/projects/${id}`, // the 400 precedes the 404 of the organization
     ]) {
       const { status, body } = await owner.admin.get(encodeURI(path).replaceAll('%25', '%'));
       expect({ path, status, body }).toEqual({
@@ -65,13 +65,14 @@ describe('ids in paths', () => {
     }
   });
 
-  it.each(['0', '1', '999999999999999'])('%j is well-formed and unknown', async (id) => {
+  it.each(['0', '1', '999999999999999'])('accepts %j as well-formed', async (id) => {
     const stranger = await app.as('stranger');
     await stranger.get(`/me/projects/${id}`).expect(404, untyped('not found'));
     await stranger.get(`/me/organizations/${id}/projects`).expect(404, UNKNOWN_ORGANIZATION);
   });
 
-  it('malformed ones are told to sessions only', () => app.anonymous.get('/me/projects/abc').expect(401));
+  it('checks for a session before the format of an id', () =>
+    app.anonymous.get('/me/projects/abc').expect(401));
 });
 
 describe('bodies', () => {
@@ -88,13 +89,13 @@ describe('bodies', () => {
     ['half a UTF-8 character', Buffer.from([...Buffer.from('{"name": "'), 0xe2, 0x82, ...Buffer.from('"}')])],
   ] as const;
 
-  it.each(notJson)('%s is not a JSON object', async (_what, body) => {
+  it.each(notJson)('rejects a body that is %s', async (_what, body) => {
     const { status, body: answer } = await send('POST', projects, body);
     expect(status).toBe(400);
     expect(answer).toEqual(untyped(expect.stringMatching(/^invalid JSON/)));
   });
 
-  it.each(notJson)('without a session, %s is 401', async (_what, body) => {
+  it.each(notJson)('responds with 401 to a body that is %s without a session', async (_what, body) => {
     expect((await send('POST', projects, body, { authorization: '' })).status).toBe(401);
   });
 
@@ -106,7 +107,7 @@ describe('bodies', () => {
     },
   );
 
-  it.each(['gzip', 'br', 'identity', 'x'])('with Content-Encoding %s are 415', async (encoding) => {
+  it.each(['gzip', 'br', 'identity', 'x'])('rejects Content-Encoding %s with 415', async (encoding) => {
     const { status, body } = await send('POST', projects, '{"name": "x"}', { 'content-encoding': encoding });
     expect(status).toBe(415);
     expect(body).toEqual(untyped(expect.any(String)));
@@ -121,7 +122,7 @@ describe('bodies', () => {
       return JSON.stringify({ title: 't', slug, content: 'x'.repeat(bytes - frame.length) });
     };
 
-    it('may have 1 MiB exactly', async () => {
+    it('accepts a body of exactly 1 MiB', async () => {
       const slug = `full-${Object.keys(headers).length}`;
       const { status, body } = await send('POST', documents, bodyOf(MIB, slug), headers);
       expect(status).toBe(201);
@@ -129,14 +130,14 @@ describe('bodies', () => {
       expect(fetched.body.content).toBe(body.content);
     });
 
-    it.each([1, 100_000, 5 * MIB])('must not have %d bytes more', async (more) => {
+    it.each([1, 100_000, 5 * MIB])('rejects a body with %d more bytes', async (more) => {
       const { status, body } = await send('POST', documents, bodyOf(MIB + more, 'more'), headers);
       expect(status).toBe(400);
       expect(body).toEqual(untyped(expect.stringContaining('larger')));
     });
   });
 
-  it('that end early change nothing', async () => {
+  it('changes nothing after an incomplete body', async () => {
     const before = (await owner.admin.get(projects)).body;
     const head = `POST ${projects} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
     const client = await connectRaw(app, head);
@@ -145,7 +146,7 @@ describe('bodies', () => {
     expect((await owner.admin.get(projects)).body).toEqual(before);
   });
 
-  it('may have unknown members of any kind', async () => {
+  it('ignores unknown members', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     const body = `{"name": "known", "id": 777777, "__proto__": {"x": 1}, "constructor": 1, "unknown": ${deep}, "\\ud800": "\\u0000"}`;
     const { status, body: created } = await send('POST', projects, body);
@@ -154,7 +155,7 @@ describe('bodies', () => {
     expect(created.id).not.toBe(777777);
   });
 
-  it('count the last of two members of one name', async () => {
+  it('uses the last of repeated members', async () => {
     const { body } = await send('POST', projects, '{"name": "first", "name": "second"}');
     expect(body.name).toBe('second');
   });
@@ -178,7 +179,7 @@ describe('members', () => {
     ...wrongTypes,
     null,
     undefined,
-  ])('%j is no name and no title', async (value) => {
+  ])('rejects %j as a name or title', async (value) => {
     expect((await owner.admin.post(projects).send({ name: value }).expect(400)).body).toEqual(
       typed('invalid_name'),
     );
@@ -195,7 +196,7 @@ describe('members', () => {
     ` ${'y'.repeat(255)} `,
     'a\u0001b',
     '"; DROP TABLE projects; --',
-  ])('%j is a name', async (name) => {
+  ])('accepts %j as a name', async (name) => {
     const { body } = await owner.admin.post(projects).send({ name }).expect(201);
     expect(body.name).toBe(name.trim());
   });
@@ -221,26 +222,26 @@ describe('members', () => {
     ...wrongTypes,
     null,
     undefined,
-  ])('%j is no slug', async (slug) => {
+  ])('rejects %j as a slug', async (slug) => {
     const { body } = await owner.admin.post(documents).send({ title: 't', slug }).expect(400);
     expect(body).toEqual(typed('invalid_slug'));
   });
 
-  it.each(['a', '0', 'a--b', 'a'.repeat(80), '1-2'])('%j is a slug', async (slug) => {
+  it.each(['a', '0', 'a--b', 'a'.repeat(80), '1-2'])('accepts %j as a slug', async (slug) => {
     await owner.admin.post(documents).send({ title: 't', slug }).expect(201);
   });
 
-  it.each([...wrongTypes, 'a\0b', '\ud800'])('%j is no description', async (description) => {
+  it.each([...wrongTypes, 'a\0b', '\ud800'])('rejects %j as a description', async (description) => {
     const { body } = await owner.admin.post(projects).send({ name: 'n', description }).expect(400);
     expect(body).toEqual(untyped(expect.stringContaining('description')));
   });
 
-  it.each([...wrongTypes, '\ud800', 'x\udfff'])('%j is no content', async (content) => {
+  it.each([...wrongTypes, '\ud800', 'x\udfff'])('rejects %j as content', async (content) => {
     const { body } = await owner.admin.post(documents).send({ title: 't', slug: 'c', content }).expect(400);
     expect(body).toEqual(untyped(expect.stringContaining('content')));
   });
 
-  it('that are wrong in a PUT change nothing', async () => {
+  it('changes nothing after a PUT with a wrong member', async () => {
     const { body: before } = await owner.admin
       .post(documents)
       .send({ title: 't', slug: 'put', content: 'c' });
@@ -258,7 +259,7 @@ describe('members', () => {
     expect(body).toEqual(typed('invalid_name'));
   });
 
-  it('may be nested as deep as the limit allows and are only wrong', async () => {
+  it('rejects values that are nested as deep as the body limit allows', async () => {
     const deep = '['.repeat(500_000) + ']'.repeat(500_000);
     const { status, body } = await send('POST', documents, `{"title": ${deep}, "slug": "s"}`);
     expect(status).toBe(400);
@@ -285,7 +286,7 @@ describe('the order of checks', () => {
 });
 
 describe('routes', () => {
-  it.each(['/', '/unknown', '/mee', '/projects'])('%s is unknown', (path) =>
+  it.each(['/unknown', '/mee', '/projects'])('%s is unknown', (path) =>
     app.anonymous.get(path).expect(404, untyped('not found')),
   );
 
@@ -319,18 +320,18 @@ describe('routes', () => {
     expect(body).toEqual(untyped('method not allowed'));
   });
 
-  it('405 needs no session where the route needs none', async () => {
+  it('responds with 405 without a session on public routes', async () => {
     const { headers } = await app.anonymous.post('/healthz').expect(405);
     expect(headers.allow).toBe('GET, HEAD');
   });
 
-  it('HEAD answers like GET without a body', async () => {
+  it('responds to HEAD like to GET, without a body', async () => {
     const { headers } = await owner.admin.head(projects).expect(200);
     expect(Number(headers['content-length'])).toBeGreaterThan(0);
   });
 });
 
-it('who sends what is not HTTP is not listened to for long', async () => {
+it('closes a connection that sends something else than HTTP', async () => {
   const client = await connectRaw(app, 'nonsense\r\n\r\n');
   client.socket.allowHalfOpen = true;
   client.repeat('x', 50);
@@ -340,14 +341,14 @@ it('who sends what is not HTTP is not listened to for long', async () => {
 });
 
 describe('request ids', () => {
-  it.each(['a', 'A-b_c.9', 'x'.repeat(128)])('%s is taken from the request', async (id) => {
+  it.each(['a', 'A-b_c.9', 'x'.repeat(128)])('keeps the id %s of the request', async (id) => {
     for (const path of ['/healthz', '/unknown', '/me/projects']) {
       const { headers } = await app.anonymous.get(path).set('X-Request-Id', id);
       expect(headers['x-request-id']).toBe(id);
     }
   });
 
-  it.each(['', 'a b', 'x'.repeat(129), 'ü', '<script>'])('%j is replaced', async (id) => {
+  it.each(['', 'a b', 'x'.repeat(129), 'ü', '<script>'])('replaces the id %j', async (id) => {
     const { headers } = await app.anonymous.get('/healthz').set('X-Request-Id', encodeURI(id));
     expect(headers['x-request-id']).toMatch(/^[\w-]{20,}$/);
   });
@@ -356,21 +357,21 @@ describe('request ids', () => {
     ['what is not HTTP', 'nonsense\r\n\r\n'],
     ['who names no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
     ['who names none for a key', 'GET /v1/models HTTP/1.1\r\n\r\n'],
-  ])('are on answers to %s, too', async (_, request) => {
+  ])('are part of the response to %s', async (_, request) => {
     const answer = await (await connectRaw(app, request)).closed;
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toMatch(/X-Request-Id: [\w-]{20,}/);
     expect(answer).toContain('{"error":{"message":"malformed request"}}');
   });
 
-  it('are not asked for a host in HTTP/1.0', async () => {
+  it('are part of a response to HTTP/1.0 without a Host', async () => {
     const answer = await (await connectRaw(app, 'GET /healthz HTTP/1.0\r\n\r\n')).closed;
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
-describe('what a client expects of us beyond 100-continue', () => {
-  it.each(['/healthz', '/me/projects', '/v1/models'])('does not change the answer of %s', async (path) => {
+describe('an unknown Expect header', () => {
+  it.each(['/healthz', '/me/projects', '/v1/models'])('does not change the response of %s', async (path) => {
     const plain = await fetch(`${app.url}${path}`, { headers: { authorization } });
     const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nConnection: close`;
     const answer = await (await connectRaw(app, `${head}\r\nExpect: the-best\r\n\r\n`)).closed;
@@ -383,7 +384,7 @@ describe('100 Continue', () => {
   const head = (lines: string) =>
     `POST /me/projects HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\n${lines}\r\n\r\n`;
 
-  it('is sent to who is to send the body', async () => {
+  it('is sent before the body is read', async () => {
     const client = await connectRaw(app, head(`Authorization: ${authorization}\r\nContent-Length: 18`));
     await eventually(() => expect(statusesIn(client.text())).toEqual([100]));
     client.socket.write('{"name":"awaited"}');
@@ -403,7 +404,7 @@ describe('100 Continue', () => {
   });
 });
 
-/** A request made of exactly these bytes and headers. */
+/** Sends a request with exactly these bytes and headers. */
 function send(
   method: string,
   path: string,

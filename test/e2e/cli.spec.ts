@@ -34,9 +34,9 @@ const cli = (args: string[], variables: NodeJS.ProcessEnv, folder: string) =>
   });
 
 const apiKeys = async ({ app }: TestApp, organizationId: number) =>
-  (await app.get(UpstreamsService, { strict: false }).pool(organizationId)).map(({ apiKey }) => apiKey);
+  (await app.get(UpstreamsService, { strict: false }).findPool(organizationId)).map(({ apiKey }) => apiKey);
 
-it('rotates the encryption: a new key first, then all under it, then without the old one', async () => {
+it('encrypts all API keys with the new key, so that the old key can be removed', async () => {
   const first = await startApp({ ENCRYPTION_KEYS: key(1) }, { database });
   const owner = await personalOwner(first);
   const upstream = { name: 'OpenAI', base_url: 'https://api.openai.com/v1', api_key: API_KEY };
@@ -58,26 +58,29 @@ it('rotates the encryption: a new key first, then all under it, then without the
   await second.close();
 }, 60_000);
 
-it('ends with 0 when all is well, 1 when something is found and 2 when it could not be done', async () => {
+it('exits with 0 after success, 1 after findings and 2 after an error', async () => {
   await mkdir(join(dataDir, 'objects/.tmp'), { recursive: true });
   const verified = await cli(['verify-storage'], {}, dataDir);
   expect(verified).toEqual({
     stdout: '0 documents and 0 objects checked\n0 wrong, 0 repaired\n',
-    stderr: '', // the bar is for terminals
+    stderr: '', // the progress bar appears on terminals only
   });
   await mkdir(join(dataDir, 'objects/documents'));
   await writeFile(join(dataDir, 'objects/documents/7'), 'the body of nothing');
   await expect(cli(['verify-storage'], {}, dataDir)).rejects.toMatchObject({
-    ...{ code: 1, stderr: '' },
-    stdout: expect.stringContaining('documents/7: a body that no document points to'),
+    code: 1,
+    stderr: '',
+    stdout: expect.stringContaining('documents/7: a body without a document'),
   });
   const storage = { MINIO_ENDPOINT: 'http://127.0.0.1:1', MINIO_ACCESS_KEY: 'x', MINIO_SECRET_KEY: 'y' };
   await expect(cli(['verify-storage'], storage, dataDir)).rejects.toMatchObject({
-    ...{ code: 2, stdout: '' },
+    code: 2,
+    stdout: '',
     stderr: expect.stringMatching(/^MINIO_ENDPOINT: object storage: [^\n]+\n$/),
   });
   await expect(cli(['verify'], {}, dataDir)).rejects.toMatchObject({
-    ...{ code: 2, stdout: '' },
+    code: 2,
+    stdout: '',
     stderr: expect.stringMatching(/^unknown command verify\n\nusage: node dist\/cli.js/),
   });
 });
@@ -96,35 +99,30 @@ describe('the command line', () => {
     ['an unknown command', ['unknown']],
     ['an unknown flag', ['migrate', '--unknown']],
     ['a flag of another command', ['migrate', '--repair']],
-    ['an argument too many', ['migrate', 'more']],
-  ])('says how it is used when it is given %s', async (_, args) => {
+    ['an unexpected argument', ['migrate', 'more']],
+  ])('prints the usage after %s', async (_, args) => {
     await expect(runHere(args)).rejects.toThrow('usage: node dist/cli.js');
     expect(lines).toEqual([]);
   });
 
-  it('does not look at a database that it would have to make', async () => {
-    const lacking = runHere(['verify-storage'], { DATABASE_URL: '' });
-    await expect(lacking).rejects.toThrow(`there is no database in ${dataDir}, which DATA_DIR names`);
+  it('rejects a data folder without a database', async () => {
+    const verified = runHere(['verify-storage'], { DATABASE_URL: '' });
+    await expect(verified).rejects.toThrow(`DATA_DIR ${dataDir} contains no database`);
   });
 
-  it.each(['verify-storage', 'encryption:rotate'])(
-    'does not make a database into ours for %s',
-    async (name) => {
-      const empty = await createDatabase({ empty: true });
-      try {
-        const lacking = runHere([name], { DATABASE_URL: empty.url });
-        await expect(lacking).rejects.toThrow(
-          'the database that DATABASE_URL names has no tables of mintkeep',
-        );
-        expect(await empty.query(`SELECT * FROM pg_tables WHERE schemaname = 'public'`)).toEqual([]);
-      } finally {
-        await empty.drop();
-      }
-    },
-  );
+  it.each(['verify-storage', 'encryption:rotate'])('%s does not migrate a foreign database', async (name) => {
+    const empty = await createDatabase({ empty: true });
+    try {
+      const verified = runHere([name], { DATABASE_URL: empty.url });
+      await expect(verified).rejects.toThrow('the database of DATABASE_URL has no tables of mintkeep');
+      expect(await empty.query(`SELECT * FROM pg_tables WHERE schemaname = 'public'`)).toEqual([]);
+    } finally {
+      await empty.drop();
+    }
+  });
 
   it.each([[['--help']], [['-h']], [['help']], [['verify-storage', '--help']]])(
-    'tells of all commands with %j',
+    'lists all commands with %j',
     async (args) => {
       expect(await runHere(args, { ENCRYPTION_KEYS: 'not even settings are needed' })).toBe(0);
       for (const name of ['migrate', 'verify-storage', '--repair', 'encryption:rotate'])
@@ -132,15 +130,16 @@ describe('the command line', () => {
     },
   );
 
-  it('tells of wrong settings and of a database that cannot be reached', async () => {
+  it('reports wrong settings and an unreachable database', async () => {
     await expect(runHere(['migrate'], { ENCRYPTION_KEYS: 'x' })).rejects.toThrow(/^ENCRYPTION_KEYS /);
-    const away = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-    await expect(runHere(['migrate'], away)).rejects.toMatchObject({
-      ...{ message: 'the database (DATABASE_URL)', cause: { code: 'ECONNREFUSED' } },
+    const unreachable = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+    await expect(runHere(['migrate'], unreachable)).rejects.toMatchObject({
+      message: 'the database (DATABASE_URL)',
+      cause: { code: 'ECONNREFUSED' },
     });
   });
 
-  it('migrates an empty database, and one that is up to date', async () => {
+  it('migrates an empty database, and changes nothing in an up-to-date one', async () => {
     const empty = await createDatabase({ empty: true });
     try {
       const migrations = await database.query<{ name: string }>('SELECT name FROM migrations ORDER BY id');

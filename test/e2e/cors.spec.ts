@@ -1,9 +1,9 @@
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { ownerWith } from '../support/proxy-client.js';
+import { call, ownerWith } from '../support/proxy-client.js';
 import { connectRaw } from '../support/raw-client.js';
-import { answerWith, startRawUpstream } from '../support/raw-upstream.js';
+import { respondWith, startRawUpstream } from '../support/raw-upstream.js';
 
 const DASHBOARD = 'https://app.example.com';
 const SDK_HEADERS = 'authorization,x-api-key,anthropic-version,content-type,x-stainless-lang';
@@ -28,7 +28,7 @@ const preflight = (path: string, origin: string) =>
 describe.each(['/me/projects', '/v1/chat/completions', '/auth/device/token', '/oauth/token'])(
   '%s',
   (path) => {
-    it.each([DASHBOARD, 'http://localhost:5173'])('lets scripts of %s ask', async (origin) => {
+    it.each([DASHBOARD, 'http://localhost:5173'])('allows requests of scripts from %s', async (origin) => {
       const { headers } = await preflight(path, origin).expect(204);
       expect(headers).toMatchObject({
         'access-control-allow-origin': origin,
@@ -46,7 +46,7 @@ describe.each(['/me/projects', '/v1/chat/completions', '/auth/device/token', '/o
       'https://app.example.com.evil.example',
       'http://app.example.com',
       'null',
-    ])('tells scripts of %s nothing', async (origin) => {
+    ])('sends no CORS headers to scripts from %s', async (origin) => {
       for (const request of [preflight(path, origin), app.anonymous.post(path).set('Origin', origin)]) {
         const { headers, status } = await request;
         expect(status).toBeGreaterThanOrEqual(400);
@@ -55,7 +55,7 @@ describe.each(['/me/projects', '/v1/chat/completions', '/auth/device/token', '/o
       }
     });
 
-    it('lets them read refusals, too', async () => {
+    it('lets scripts read error responses', async () => {
       const { headers } = await app.anonymous.post(path).set('Origin', DASHBOARD);
       expect(headers['access-control-allow-origin']).toBe(DASHBOARD);
       expect(headers['access-control-expose-headers']).toContain('Retry-After');
@@ -64,25 +64,39 @@ describe.each(['/me/projects', '/v1/chat/completions', '/auth/device/token', '/o
 );
 
 it.each([
-  ['at once', 'Content-Length: 2\r\n\r\n{}'],
+  ['with a Content-Length', 'Content-Length: 2\r\n\r\n{}'],
   ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'],
-])('adds to what an upstream says of it where a request comes %s', async (_, rest) => {
+])('merges Vary with that of the upstream for a request %s', async (_, rest) => {
   const upstream = await startRawUpstream(
-    answerWith('{}', { headers: 'Vary: Accept-Encoding\r\nVary: Accept\r\n' }),
+    respondWith('{}', { headers: 'Vary: Accept-Encoding\r\nVary: Accept\r\n' }),
   );
   const { key } = await ownerWith(app, upstream.url);
-  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nOrigin: ${DASHBOARD}`;
-  const client = await connectRaw(app, `${head}\r\n${rest}`);
+  const headers = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nOrigin: ${DASHBOARD}`;
+  const client = await connectRaw(app, `${headers}\r\n${rest}`);
   await eventually(() => expect(client.text()).toContain('\r\n\r\n{}'));
-  const answer = client.text();
-  const varies = [...answer.matchAll(/^vary: (.+)\r$/gim)].flatMap(([, value]) => value!.split(', '));
-  expect(varies.sort()).toEqual(['Accept', 'Accept-Encoding', 'Origin']);
-  expect(answer.match(/^access-control-allow-origin: .+$/gim)).toHaveLength(1);
+  const text = client.text();
+  const varies = [...text.matchAll(/^vary: (.+)\r$/gim)].flatMap(([, value]) => value!.split(', '));
+  expect(varies.sort().join()).toBe('Accept,Accept-Encoding,Api-Key,Authorization,Origin,X-Api-Key');
+  expect(text.match(/^access-control-allow-origin: .+$/gim)).toHaveLength(1);
   client.socket.destroy();
   await upstream.close();
 });
 
-it('lets a dashboard work with ETags, names of files and request ids', async () => {
+it.each(['keep-alive', 'close'])(
+  'merges Vary with that of the list of models for Connection: %s',
+  async (how) => {
+    const upstream = await startRawUpstream(respondWith('{"data":[]}'));
+    const { key } = await ownerWith(app, upstream.url);
+    const { status, headers } = await call(app, key, {
+      path: '/v1/models',
+      headers: { origin: DASHBOARD, connection: how },
+    });
+    expect([status, headers.vary]).toEqual([200, 'Origin, Authorization, X-Api-Key, Api-Key']);
+    await upstream.close();
+  },
+);
+
+it('exposes ETags, file names and request ids to a dashboard', async () => {
   const anna = await app.as('anna');
   const { headers } = await anna.get('/me/projects').set('Origin', DASHBOARD).expect(200);
   expect(headers['access-control-allow-origin']).toBe(DASHBOARD);
@@ -92,7 +106,7 @@ it('lets a dashboard work with ETags, names of files and request ids', async () 
 });
 
 it.each(['/auth/device', '/auth/device/approve', '/docs', '/metrics', '/mexico'])(
-  'opens %s to nobody',
+  'allows no origin for %s',
   async (path) => {
     const { headers, status } = await preflight(path, DASHBOARD);
     expect(status).not.toBe(204);
@@ -100,14 +114,14 @@ it.each(['/auth/device', '/auth/device/approve', '/docs', '/metrics', '/mexico']
   },
 );
 
-it('does not take what is no header name', async () => {
+it('ignores requested headers that are not header names', async () => {
   const { headers } = await preflight('/me/projects', DASHBOARD)
     .set('Access-Control-Request-Headers', 'a;b')
     .expect(204);
   expect(headers).not.toHaveProperty('access-control-allow-headers');
 });
 
-it('opens nothing where no origin is set', async () => {
+it('allows no origin if CORS_ORIGINS is empty', async () => {
   const closed = await startApp({}, { database: app.database });
   const { headers } = await closed.anonymous.get('/me/projects').set('Origin', DASHBOARD).expect(401);
   expect(headers).not.toHaveProperty('access-control-allow-origin');

@@ -5,20 +5,21 @@ import type { AddressInfo, Socket } from 'node:net';
 import supertest from 'supertest';
 import type { Repository } from 'typeorm';
 import { parseSettings } from '../../src/config/parse-settings.js';
-import { DeviceExpiry } from '../../src/device-auth/device-expiry.js';
-import { DeviceSession } from '../../src/device-auth/device-session.entity.js';
-import { UserCodes } from '../../src/device-auth/user-codes.js';
+import { DeviceExpiry } from '../../src/device-auth/flow/device-expiry.js';
+import { DeviceSession } from '../../src/device-auth/flow/device-session.entity.js';
+import { UserCodes } from '../../src/device-auth/flow/user-codes.js';
 import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
 import { setupApp } from '../../src/setup-app.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { connect, createDatabase, dump, limitRows, lockedOut, unlimitRows } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { beginLogin, decide, KEY, letPass, poll, TestBrowser } from '../support/device-flow.js';
 import { join, personalOwner, teamOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
 import { plansOf } from '../support/plans.js';
-import { connectRaw } from '../support/raw-client.js';
+import { connectRaw, statusesIn } from '../support/raw-client.js';
 import { startService } from '../support/service.js';
 import type { Service } from '../support/service.js';
 import { sessionFor } from '../support/sessions.js';
@@ -31,7 +32,7 @@ const INVALID_USER_CODE = { error: { type: 'invalid_user_code', message: expect.
 
 let app: TestApp;
 /** A second replica on the same database. */
-let replica: { app: NestExpressApplication; anonymous: ReturnType<typeof supertest.agent> };
+let replica: { app: NestExpressApplication; url: string; anonymous: ReturnType<typeof supertest.agent> };
 let ada: ReturnType<typeof supertest.agent>;
 
 beforeAll(async () => {
@@ -42,7 +43,8 @@ beforeAll(async () => {
   );
   await other.listen(0, '127.0.0.1');
   const { port } = other.getHttpServer().address() as AddressInfo;
-  replica = { app: other, anonymous: supertest.agent(`http://127.0.0.1:${port}`) };
+  const url = `http://127.0.0.1:${port}`;
+  replica = { app: other, url, anonymous: supertest.agent(url) };
   ada = await app.as('ada');
   await ada.get('/me/projects').expect(200);
 });
@@ -52,20 +54,20 @@ afterAll(async () => {
 });
 beforeEach(() => app.database.query('DELETE FROM rate_limits'));
 
-const stateOf = async (): Promise<string> =>
+const latestState = async (): Promise<string> =>
   (
     await app.database.query<{ state: string }>('SELECT state FROM device_sessions ORDER BY id DESC LIMIT 1')
   )[0]!.state;
 const keys = async (user: string): Promise<Record<string, unknown>[]> =>
   (await (await app.as(user)).get('/me/keys').expect(200)).body.keys;
 
-describe('asking for a code', () => {
+describe('POST /auth/device/code', () => {
   it.each([
     ['no body', undefined],
     ['an empty object', '{}'],
     ['nulls', '{"name": null, "hostname": null}'],
-    ['members that are none of ours', '{"scope": ["everything"]}'],
-  ])('works with %s', async (_what, body) => {
+    ['unknown members', '{"scope": ["everything"]}'],
+  ])('accepts %s', async (_what, body) => {
     const { body: code, headers } = await app.anonymous.post('/auth/device/code').send(body).expect(200);
     expect(code).toEqual({
       device_code: expect.stringMatching(/^[\w-]{94}$/),
@@ -87,12 +89,12 @@ describe('asking for a code', () => {
     '{"name": {}}',
     '{"hostname": ["a"]}',
     '{"hostname": false}',
-  ])('is refused with %s', async (body) => {
+  ])('rejects the body %s', async (body) => {
     const answer = await app.anonymous.post('/auth/device/code').send(body).expect(400);
     expect(answer.body).toEqual({ error: { type: 'invalid_request', message: expect.any(String) } });
   });
 
-  it('is refused with a body that is too large or encoded', async () => {
+  it('rejects a body that is too large or encoded', async () => {
     for (const request of [
       app.anonymous.post('/auth/device/code').send(JSON.stringify({ name: 'x'.repeat(1_048_576) })),
       app.anonymous.post('/auth/device/code').set('Content-Encoding', 'gzip').send('{}'),
@@ -107,13 +109,13 @@ describe('asking for a code', () => {
     [{ name: ' a\u0000b\r\nc\u001b[0m\u202ed\u2066\u200f\u2028 ' }, ['abc[0md', null]],
     [{ name: ' \t ', hostname: '\u202e' }, [null, null]],
     [{ name: 'half \ud83d' }, ['half', null]],
-  ])('cuts and cleans %j', async (device, [name, hostname]) => {
+  ])('truncates and cleans the names of %j', async (device, [name, hostname]) => {
     const { user_code } = await beginLogin(app, device);
     const { body } = await ada.get(`/me/device-requests/${user_code}`).expect(200);
     expect(body).toMatchObject({ name, hostname });
   });
 
-  it('tries another user code when one is in use, also under a key of before', async () => {
+  it('generates another user code if one is in use, also under an older encryption key', async () => {
     const { user_code: taken } = await beginLogin(app);
     const codes = jest.spyOn(app.app.get(UserCodes), 'generate').mockReturnValueOnce(taken);
     const { user_code } = await beginLogin(app);
@@ -122,7 +124,7 @@ describe('asking for a code', () => {
     codes.mockRestore();
   });
 
-  it('is limited by address, on all replicas together, and by /64 of IPv6', async () => {
+  it('limits requests by address or IPv6 /64, over all replicas together', async () => {
     const ask = (agent: typeof app.anonymous, address: string) =>
       agent.post('/auth/device/code').set('X-Forwarded-For', address);
     const answers = await inParallel(70, () => ask(replica.anonymous, '203.0.113.7'));
@@ -140,17 +142,42 @@ describe('asking for a code', () => {
     await ask(replica.anonymous, '2001:db8:1:3::1').expect(200);
   });
 
-  it('is possible again when the minute is over', async () => {
+  it('accepts requests again after the minute ends', async () => {
     const ask = () => replica.anonymous.post('/auth/device/code').set('X-Forwarded-For', '203.0.113.9');
+    await app.database.query(`
+      INSERT INTO rate_limits (key, hits, resets_at)
+      VALUES ('device-codes:203.0.113.9', 60, clock_timestamp() + make_interval(secs => 2))`);
+    const { headers } = await ask().expect(429);
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(2);
+    await eventually(() => ask().expect(200));
+  });
+
+  it.each(['/auth/device/code', '/oauth/device_authorization'])(
+    '%s counts rejected bodies, and applies the limit before it reads the body',
+    async (path) => {
+      const address = path.includes('oauth') ? '203.0.113.10' : '203.0.113.11';
+      const ask = () => replica.anonymous.post(path).set('X-Forwarded-For', address).type('json').send('[');
+      const answers = await inParallel(61, ask);
+      expect(tally(answers.map(({ status }) => status))).toEqual({ 400: 60, 429: 1 });
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\nContent-Length: 9\r\n\r\n`;
+      const client = await connectRaw({ url: replica.url }, head);
+      await eventually(() => expect(statusesIn(client.text())).toEqual([429]));
+      client.socket.destroy();
+    },
+  );
+
+  it('rejects a client over its limit without the database', async () => {
+    const ask = () => replica.anonymous.post('/auth/device/code').set('X-Forwarded-For', '203.0.113.12');
     await inParallel(61, ask);
     await ask().expect(429);
-    await app.database.query(`UPDATE rate_limits SET resets_at = clock_timestamp()`);
-    await ask().expect(200);
+    const before = await app.database.query('SELECT hits FROM rate_limits');
+    await inParallel(50, () => ask().expect(429));
+    expect(await app.database.query('SELECT hits FROM rate_limits')).toEqual(before);
   });
 });
 
-describe('polling', () => {
-  it('is told to go on, then gets the key once', async () => {
+describe('POST /auth/device/token', () => {
+  it('is pending until the approval, then returns the key once', async () => {
     const { device_code, user_code } = await beginLogin(app, { name: 'CLI', hostname: 'box' });
     const pending = await app.anonymous.post('/auth/device/token').send({ device_code }).expect(429);
     expect(pending.body).toEqual({
@@ -181,14 +208,14 @@ describe('polling', () => {
   });
 
   it.each(['{', '{}', '[]', '{"device_code": 7}', '{"device_code": null}', '', '{"device_code": ""}'])(
-    'is refused with %j',
+    'rejects the body %j',
     async (body) => {
       const answer = await app.anonymous.post('/auth/device/token').send(body).expect(400);
       expect(answer.body).toEqual({ error: { type: 'invalid_request', message: expect.any(String) } });
     },
   );
 
-  it('with a forged code is refused without a look into the database', async () => {
+  it('rejects a forged code without a database query', async () => {
     const { device_code } = await beginLogin(app);
     const queries = jest.spyOn(
       app.app.get<Repository<DeviceSession>>(getRepositoryToken(DeviceSession)),
@@ -209,14 +236,14 @@ describe('polling', () => {
     queries.mockRestore();
   });
 
-  it('answers by state first: a tight loop does not hide the key', async () => {
+  it('checks the state before the interval: a device that polls too fast still gets the key', async () => {
     const { device_code, user_code } = await beginLogin(app);
     expect(await poll(app, device_code)).toBe('429 authorization_pending');
     await decide(ada, user_code, 'approve').expect(200);
     expect(await poll(app, device_code)).toMatch(KEY);
   });
 
-  it('right behind the approval gets the key, at any replica', async () => {
+  it('returns the key right after the approval, on any replica', async () => {
     for (let i = 0; i < 20; i++) {
       const { device_code, user_code } = await beginLogin(app);
       await poll(app, device_code);
@@ -225,7 +252,7 @@ describe('polling', () => {
     }
   });
 
-  it('in a tight loop is slowed down, and then on time at the right pace', async () => {
+  it('slows down a tight loop, and accepts the next poll that is on time', async () => {
     const { device_code } = await beginLogin(app);
     expect(await poll(app, device_code)).toBe('429 authorization_pending');
     for (let i = 0; i < 20; i++) {
@@ -234,7 +261,7 @@ describe('polling', () => {
       expect(headers['retry-after']).toBe('5');
     }
     await letPass(app, 2);
-    expect(await poll(app, device_code)).toBe('429 slow_down'); // and has not moved the pace
+    expect(await poll(app, device_code)).toBe('429 slow_down'); // a rejected poll does not count for the interval
     await letPass(app, 2.1);
     expect(await poll(app, device_code)).toBe('429 authorization_pending');
     expect(await poll(app, device_code)).toBe('429 slow_down');
@@ -244,14 +271,14 @@ describe('polling', () => {
     [3.5, 'slow_down'],
     [4, 'authorization_pending'],
     [5, 'authorization_pending'],
-  ])('%d s after the last accepted poll is answered with %s', async (seconds, type) => {
+  ])('a poll %d s after the last accepted one is %s', async (seconds, type) => {
     const { device_code } = await beginLogin(app);
     await poll(app, device_code);
     await letPass(app, seconds);
     expect(await poll(app, device_code)).toBe(`429 ${type}`);
   });
 
-  it('60 times at 5 s ± 400 ms is never too fast', async () => {
+  it('accepts 60 polls at intervals of 5 s ± 400 ms', async () => {
     const { device_code } = await beginLogin(app);
     const answers = [];
     let drift = 0;
@@ -264,13 +291,13 @@ describe('polling', () => {
     expect(tally(answers)).toEqual({ '429 authorization_pending': 60 });
   });
 
-  it('by several at once accepts one', async () => {
+  it('accepts one of several concurrent polls', async () => {
     const { device_code } = await beginLogin(app);
     const answers = await inParallel(10, (i) => poll(i % 2 ? app : replica, device_code));
     expect(tally(answers)).toEqual({ '429 authorization_pending': 1, '429 slow_down': 9 });
   });
 
-  it('of a denied one is denied, however often and late', async () => {
+  it('reports a denial to every later poll', async () => {
     const { device_code, user_code } = await beginLogin(app);
     await decide(ada, user_code, 'deny').expect(200, { status: 'denied' });
     for (let i = 0; i < 3; i++) expect(await poll(app, device_code)).toBe('400 access_denied');
@@ -278,7 +305,7 @@ describe('polling', () => {
     expect(await poll(app, device_code)).toBe('400 access_denied');
   });
 
-  it('of one that nobody decided expires after 600 s', async () => {
+  it('reports an undecided request as expired after 600 s', async () => {
     const { device_code, user_code } = await beginLogin(app);
     await letPass(app, 594);
     expect(await poll(app, device_code)).toBe('429 authorization_pending');
@@ -288,7 +315,7 @@ describe('polling', () => {
     expect(await poll(app, device_code)).toBe('400 expired_token');
   });
 
-  it('of one that was approved and not fetched expires after 600 s', async () => {
+  it('reports an approved request whose key was not fetched as expired after 600 s', async () => {
     const { device_code, user_code } = await beginLogin(app);
     await decide(ada, user_code, 'approve').expect(200);
     await letPass(app, 600);
@@ -298,8 +325,8 @@ describe('polling', () => {
   });
 });
 
-describe('fetching the key', () => {
-  it('works for one of 20 polls at once on two replicas, and makes one key', async () => {
+describe('fetching the key of an approved request', () => {
+  it('succeeds for one of 20 concurrent polls on two replicas, and creates one key', async () => {
     const user = await app.as('racer');
     for (let round = 0; round < 5; round++) {
       const { device_code, user_code } = await beginLogin(app);
@@ -311,7 +338,7 @@ describe('fetching the key', () => {
     }
   });
 
-  it('that fails leaves the request approved', async () => {
+  it('leaves the request approved after a failure', async () => {
     const { device_code, user_code } = await beginLogin(app);
     await decide(ada, user_code, 'approve').expect(200);
     await app.database.query(`
@@ -320,12 +347,12 @@ describe('fetching the key', () => {
     try {
       const failed = await app.anonymous.post('/auth/device/token').send({ device_code }).expect(500);
       expect(failed.body).toEqual({ error: { message: 'internal error' } });
-      expect(await stateOf()).toBe('approved');
+      expect(await latestState()).toBe('approved');
     } finally {
       await app.database.query('DROP TRIGGER refuse ON proxy_keys; DROP FUNCTION refuse');
     }
     expect(await poll(app, device_code)).toMatch(KEY);
-    expect(await stateOf()).toBe('consumed');
+    expect(await latestState()).toBe('consumed');
   });
 
   it.each<[string, string, (deviceCode: string) => string]>([
@@ -336,33 +363,36 @@ describe('fetching the key', () => {
       (device_code) =>
         `grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=${device_code}`,
     ],
-  ])('at %s is left to the next poll by a device that does not wait', async (path, type, bodyOf) => {
-    const { device_code, user_code } = await beginLogin(app);
-    await decide(ada, user_code, 'approve').expect(200);
-    const before = (await keys('ada')).length;
-    const holder = await connect(app.database);
-    await holder.query('BEGIN');
-    await holder.query(
-      'SELECT FROM device_sessions WHERE device_code_sha256 = sha256($1::bytea) FOR UPDATE',
-      [Buffer.from(device_code)],
-    );
+  ])(
+    '%s keeps the key for the next poll if the device has closed its connection',
+    async (path, type, bodyOf) => {
+      const { device_code, user_code } = await beginLogin(app);
+      await decide(ada, user_code, 'approve').expect(200);
+      const before = (await keys('ada')).length;
+      const holder = await connect(app.database);
+      await holder.query('BEGIN');
+      await holder.query(
+        'SELECT FROM device_sessions WHERE device_code_sha256 = sha256($1::bytea) FOR UPDATE',
+        [Buffer.from(device_code)],
+      );
 
-    const connected = once(app.app.getHttpServer(), 'connection') as Promise<[Socket]>;
-    const body = bodyOf(device_code);
-    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}`;
-    const { socket } = await connectRaw(app, `${head}\r\n\r\n${body}`);
-    const [served] = await connected;
-    await lockedOut(app.database, 1);
-    socket.destroy();
-    await once(served, 'close');
-    await holder.query('COMMIT');
-    await holder.end();
+      const connected = once(app.app.getHttpServer(), 'connection') as Promise<[Socket]>;
+      const body = bodyOf(device_code);
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}`;
+      const { socket } = await connectRaw(app, `${head}\r\n\r\n${body}`);
+      const [served] = await connected;
+      await lockedOut(app.database, 1);
+      socket.destroy();
+      await once(served, 'close');
+      await holder.query('COMMIT');
+      await holder.end();
 
-    expect(await poll(app, device_code)).toMatch(KEY);
-    expect(await keys('ada')).toHaveLength(before + 1);
-  });
+      expect(await poll(app, device_code)).toMatch(KEY);
+      expect(await keys('ada')).toHaveLength(before + 1);
+    },
+  );
 
-  it('is denied when the approver was removed from the team in between, and stays denied', async () => {
+  it('is denied for good if the approver was removed from the team after the approval', async () => {
     const team = await teamOwner(app);
     const mo = await join(app, team, 'mo', 'member');
     const { device_code, user_code } = await beginLogin(app);
@@ -373,13 +403,13 @@ describe('fetching the key', () => {
     expect(await keys('mo')).toEqual([]);
     await join(app, team, 'mo', 'member');
     expect(await poll(app, device_code)).toBe('400 access_denied');
-    expect(await stateOf()).toBe('denied');
+    expect(await latestState()).toBe('denied');
   });
 
   it.each([
     ['team', 'DELETE FROM organizations WHERE id = $1'],
     ['user', "DELETE FROM users WHERE id = 'gone' AND $1 > 0"],
-  ])('is denied when the %s is gone', async (_what, statement) => {
+  ])('is denied if the %s was deleted', async (_what, statement) => {
     const team = await teamOwner(app);
     const user = await join(app, team, 'gone', 'member');
     const { device_code, user_code } = await beginLogin(app);
@@ -388,7 +418,7 @@ describe('fetching the key', () => {
     expect(await poll(app, device_code)).toBe('400 access_denied');
   });
 
-  it('races the removal of the approver without leaving a key that works', async () => {
+  it('leaves no valid key when it races with the removal of the approver', async () => {
     const team = await teamOwner(app);
     const answers = await inParallel(20, async (i) => {
       const user = await join(app, team, `leaver-${i}`, 'member');
@@ -405,7 +435,7 @@ describe('fetching the key', () => {
     expect(Object.keys(tally(answers)).filter((a) => !['key', '400 access_denied'].includes(a))).toEqual([]);
   });
 
-  it('writes to the audit trail of the pool', async () => {
+  it('adds an entry to the audit trail of the owner', async () => {
     const team = await teamOwner(app);
     const { device_code, user_code } = await beginLogin(app, { hostname: 'ci-7' });
     await decide(team.admin, user_code, 'approve', { organization_id: team.organizationId }).expect(200);
@@ -420,8 +450,8 @@ describe('fetching the key', () => {
   });
 });
 
-describe('deciding', () => {
-  it('shows what is asked for', async () => {
+describe('approving and denying', () => {
+  it('shows the request of the device', async () => {
     const { body: code } = await app.anonymous
       .post('/auth/device/code')
       .set('X-Forwarded-For', '198.51.100.4')
@@ -450,13 +480,13 @@ describe('deciding', () => {
     (code: string) => code.replace('-', ' '),
     (code: string) => ` ${code.replace('-', ' - ')} `,
     (code: string) => code.toLowerCase().split('').join(' '),
-  ])('takes a code as it was typed (%#)', async (typed) => {
+  ])('accepts different spellings of a code (%#)', async (typed) => {
     const { user_code } = await beginLogin(app);
     const { body } = await ada.get(`/me/device-requests/${encodeURIComponent(typed(user_code))}`).expect(200);
     expect(body.user_code).toBe(user_code);
   });
 
-  it('gives one answer for codes that are unknown, malformed, expired and used', async () => {
+  it('responds identically to unknown, malformed, expired and used codes', async () => {
     const [expired, denied, approved, consumed] = await inParallel(4, () => beginLogin(app));
     await decide(ada, denied!.user_code, 'deny').expect(200);
     await decide(ada, approved!.user_code, 'approve').expect(200);
@@ -476,7 +506,7 @@ describe('deciding', () => {
     }
   });
 
-  it('is for people with a session', async () => {
+  it('requires a session', async () => {
     const { user_code } = await beginLogin(app);
     const path = `/me/device-requests/${user_code}`;
     await app.anonymous.get(path).expect(401);
@@ -485,7 +515,7 @@ describe('deciding', () => {
     await app.anonymous.post(`${path}/approve`).set('Cookie', cookie).expect(401);
   });
 
-  it("does not approve for a team that is not the user's", async () => {
+  it('does not approve for a team that the user is not a member of', async () => {
     const team = await teamOwner(app);
     const { device_code, user_code } = await beginLogin(app);
     for (const organization_id of [team.organizationId, 999_999_999]) {
@@ -497,7 +527,7 @@ describe('deciding', () => {
     expect(await poll(app, device_code)).toBe('429 authorization_pending');
   });
 
-  it('binds the key to the personal pool when nothing else is chosen', async () => {
+  it('gives the key to the personal organization by default', async () => {
     const owner = await personalOwner(app);
     for (const body of [
       undefined,
@@ -513,7 +543,7 @@ describe('deciding', () => {
     }
   });
 
-  it('has one winner of approve and deny, 200 times, and the poll agrees', async () => {
+  it('lets exactly one of concurrent approvals and denials win, 200 times, and the poll agrees', async () => {
     for (let batch = 0; batch < 10; batch++) {
       await inParallel(20, async (i) => {
         const { device_code, user_code } = await beginLogin(app);
@@ -531,18 +561,18 @@ describe('deciding', () => {
   });
 });
 
-describe('guessing codes', () => {
+describe('the limit of wrong codes', () => {
   const look = (agent: typeof ada, code: string, address = '127.0.0.1') =>
     agent.get(`/me/device-requests/${code}`).set('X-Forwarded-For', address);
 
-  it('ends after ten wrong ones of one user, whatever the address, on every replica and for right codes too', async () => {
+  it('blocks a user after ten wrong codes, from any address, on every replica and even for right codes', async () => {
     const guesser = await app.as('guesser');
     const { user_code } = await beginLogin(app);
     for (let i = 0; i < 10; i++) {
       if (i === 5) await decide(guesser, 'malformed', 'approve').expect(404);
       else if (i === 6) await decide(guesser, UNKNOWN_CODE, 'deny').expect(404);
       else await look(guesser, UNKNOWN_CODE, `192.0.2.${i}`).expect(404);
-      if (i < 9) await look(guesser, user_code).expect(200); // right ones do not count
+      if (i < 9) await look(guesser, user_code).expect(200); // right codes do not count
     }
     const session = await sessionFor('guesser');
     const refused = await replica.anonymous
@@ -560,14 +590,14 @@ describe('guessing codes', () => {
     await decide(guesser, user_code, 'approve').expect(200);
   });
 
-  it('lets no more than ten through, however many come at once', async () => {
+  it('accepts at most ten of many concurrent guesses', async () => {
     const guesser = await app.as('parallel-guesser');
     await guesser.get('/me/projects').expect(200);
     const answers = await inParallel(50, () => look(guesser, UNKNOWN_CODE));
     expect(tally(answers.map(({ status }) => status))).toEqual({ 404: 10, 429: 40 });
   });
 
-  it('ends after 30 wrong ones from one address, whoever tries', async () => {
+  it('blocks an address after 30 wrong codes by any users', async () => {
     const { user_code } = await beginLogin(app);
     for (let i = 0; i < 30; i++) {
       const guesser = await app.as(`guesser-${i % 4}`);
@@ -578,7 +608,7 @@ describe('guessing codes', () => {
     await look(fresh, user_code, '2001:db8:0:1::2').expect(200);
   });
 
-  it('of one user is not held against others at the same address', async () => {
+  it('does not count the guesses of a blocked user for others at the same address', async () => {
     const [guesser, colleague] = [await app.as('obstinate'), await app.as('colleague')];
     const { user_code } = await beginLogin(app);
     const answers = await inParallel(40, () => look(guesser, UNKNOWN_CODE, '192.0.2.77'));
@@ -587,7 +617,7 @@ describe('guessing codes', () => {
     await look(colleague, user_code, '192.0.2.77').expect(200);
   });
 
-  it('is not what somebody does who loses races', async () => {
+  it('does not count a code that another decision used first', async () => {
     const loser = await app.as('loser');
     for (let i = 0; i < 15; i++) {
       const { user_code } = await beginLogin(app);
@@ -599,7 +629,7 @@ describe('guessing codes', () => {
   });
 });
 
-/** So many sessions, and as many counted limits, that are over at a time from now; then what PostgreSQL knows of them. */
+/** Inserts sessions and rate limits that end after the interval `overIn`, and updates the statistics of PostgreSQL. */
 async function fill(count: number, state: string, overIn: string): Promise<void> {
   await app.database.query(
     `INSERT INTO device_sessions (device_code_sha256, user_code_hmac, state, expires_at)
@@ -615,10 +645,10 @@ async function fill(count: number, state: string, overIn: string): Promise<void>
   await app.database.query('ANALYZE device_sessions, rate_limits');
 }
 
-describe('clearing away', () => {
+describe('the job that removes expired rows', () => {
   afterEach(() => app.database.query('DELETE FROM device_sessions'));
 
-  it('changes no answer while a device may ask, nor that of a genuine code ever after', async () => {
+  it('changes no response while a device may poll, and keeps genuine codes distinguishable forever', async () => {
     const logins = await inParallel(6, () => beginLogin(app));
     const [pending, old, denied, approved, consumed, fresh] = logins.map((login) => login);
     await decide(ada, denied!.user_code, 'deny').expect(200);
@@ -630,7 +660,7 @@ describe('clearing away', () => {
       `UPDATE device_sessions SET expires_at = expires_at + interval '10 minutes' WHERE device_code_sha256 = sha256($1::bytea)`,
       [Buffer.from(fresh!.device_code)],
     );
-    const answers = (denied: string) => [
+    const expectedTypes = (denied: string) => [
       'expired_token',
       'expired_token',
       denied,
@@ -648,7 +678,7 @@ describe('clearing away', () => {
       const given = await Promise.all(
         [pending, old, denied, approved, consumed].map((login) => poll(app, login!.device_code)),
       );
-      const expected = answers(seconds < 3_000 ? 'access_denied' : 'expired_token');
+      const expected = expectedTypes(seconds < 3_000 ? 'access_denied' : 'expired_token');
       expect(given).toEqual(expected.map((type) => `400 ${type}`));
     }
     const left = await app.database.query<{ state: string }>('SELECT state FROM device_sessions');
@@ -657,14 +687,7 @@ describe('clearing away', () => {
     await decide(ada, fresh!.user_code, 'deny').expect(200);
   });
 
-  it('forgets what former versions kept of those that were denied', async () => {
-    await fill(1, 'denied', '-61 minutes');
-    await app.database.query('UPDATE device_sessions SET user_code_hmac = NULL');
-    await app.app.get(DeviceExpiry).run();
-    expect(await app.database.query('SELECT FROM device_sessions')).toEqual([]);
-  });
-
-  it('does not look through all that is not over', async () => {
+  it('does not scan rows that have not expired', async () => {
     await fill(20_000, 'pending', '5 minutes');
     const plans = await plansOf(app, () => app.app.get(DeviceExpiry).run());
     expect(plans).toHaveLength(3);
@@ -674,9 +697,9 @@ describe('clearing away', () => {
   it.each([
     ['expires sessions', 'UPDATE', 'device_sessions', '-5 minutes'],
     ['purges sessions', 'DELETE', 'device_sessions', '-61 minutes'],
-    ['ends counted limits', 'DELETE', 'rate_limits', '-5 minutes'],
+    ['removes rate limits', 'DELETE', 'rate_limits', '-5 minutes'],
   ] as const)(
-    '%s in statements of bounded length, however many there are',
+    '%s in statements that each change a bounded number of rows',
     async (_what, how, table, since) => {
       await fill(20_001, 'pending', since);
       await limitRows(app.database, how, table);
@@ -687,7 +710,7 @@ describe('clearing away', () => {
     },
   );
 
-  it('of one kind goes on where that of another fails, and tells of it', async () => {
+  it('runs the other statements if one fails, and reports the failure', async () => {
     await fill(1, 'pending', '-5 minutes');
     await fill(20_000, 'denied', '-61 minutes');
     await app.database.query(`
@@ -700,7 +723,7 @@ describe('clearing away', () => {
   });
 });
 
-it('accepts codes of before when a new encryption key comes first', async () => {
+it('accepts codes from before an encryption key was rotated', async () => {
   const { device_code, user_code } = await beginLogin(app);
   const variables = testVariables(app.database.url, app.dataDir);
   const ENCRYPTION_KEYS = `${Buffer.alloc(32, 2).toString('base64')},${variables.ENCRYPTION_KEYS}`;
@@ -733,7 +756,7 @@ describe('a full run', () => {
     await database.drop();
   });
 
-  it('leaves no code, key or token in plain text, neither in the database nor in the logs', async () => {
+  it('stores and logs no code, key or token in plain text', async () => {
     const anonymous = supertest.agent(service.url);
     const session = await sessionFor('ada');
     const [login, failing] = [
@@ -756,8 +779,8 @@ describe('a full run', () => {
       ...[answer.slice(4), session, csrf_token],
     ];
     const rows = await dump(database);
-    expect(rows).toContain('CLI'); // it is a dump
-    expect(service.output()).toContain('unexpected failure'); // and these are the logs
+    expect(rows).toContain('CLI'); // the dump is not empty
+    expect(service.output()).toContain('unexpected failure'); // the logs are not empty
     for (const secret of secrets) {
       expect(rows).not.toContain(secret);
       expect(rows).not.toContain(Buffer.from(secret).toString('hex'));

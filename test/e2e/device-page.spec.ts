@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 beforeEach(() => app.database.query('DELETE FROM rate_limits'));
 
-/** What is on a page, as one reads it. */
+/** Visible text of a page. */
 const words = (page: string): string =>
   page
     .replace(/<style>.*<\/style>|<[^>]*>/gs, ' ')
@@ -30,9 +30,9 @@ const words = (page: string): string =>
     .replace(/&amp;/g, '&')
     .replace(/\s+/g, ' ');
 
-describe('without a session', () => {
+describe('the approval page without a session', () => {
   it.each([undefined, 'mintkeep_session=', 'mintkeep_session=x.y.z', 'other=1', 'mintkeep_session'])(
-    'with the cookie %j the sign-in comes first, and leads back',
+    'redirects to the sign-in, which leads back, for the cookie %j',
     async (cookie) => {
       const { user_code } = await beginLogin(app);
       const request = app.anonymous.get('/auth/device').query({ user_code });
@@ -48,12 +48,12 @@ describe('without a session', () => {
     },
   );
 
-  it('comes back to the page itself when there was no code', async () => {
+  it('names the page itself as the target of the sign-in if there is no code', async () => {
     const { headers } = await app.anonymous.get('/auth/device').expect(303);
     expect(new URL(headers.location!).searchParams.get('return_to')).toBe(`${PUBLIC_URL}/auth/device`);
   });
 
-  it.each(['expired', 'forged'])('counts an %s one as none', async (which) => {
+  it.each(['expired', 'forged'])('rejects an %s session', async (which) => {
     const token =
       which === 'expired'
         ? await sessionFor('ada', { exp: Math.floor(Date.now() / 1_000) - 60 })
@@ -61,55 +61,55 @@ describe('without a session', () => {
     await app.anonymous.get('/auth/device').set('Cookie', `mintkeep_session=${token}`).expect(303);
   });
 
-  it('takes no session from the Authorization header', async () => {
+  it('ignores a session in the Authorization header', async () => {
     const session = await sessionFor('ada');
     await app.anonymous.get('/auth/device').set('Authorization', `Bearer ${session}`).expect(303);
   });
 
-  /** Where a page that is not a redirect leads to; browsers would hold one against the policy of the form. */
-  const linkOf = ({ text, headers }: { text: string; headers: Record<string, string> }) => {
+  /** Link to the sign-in. Browsers would apply the form policy to a redirect, so the response is a page. */
+  const findLink = ({ text, headers }: { text: string; headers: Record<string, string> }) => {
     expect(words(text)).toContain('Sign in first');
     expect(headers).not.toHaveProperty('location');
     return new URL(/class="button" href="([^"]*)"/.exec(text)![1]!.replaceAll('&amp;', '&'));
   };
 
   it.each(['approve', 'deny'])(
-    'answers %s by a page that leads to the sign-in, and back',
+    'responds to %s with a page that links to the sign-in and back',
     async (decision) => {
       const { device_code, user_code } = await beginLogin(app);
       const csrf_token = await ada.csrfToken(user_code);
-      const answer = await app.anonymous
+      const response = await app.anonymous
         .post(`/auth/device/${decision}`)
         .set('Origin', PUBLIC_URL)
         .type('form')
         .send({ user_code, csrf_token })
         .expect(401);
-      const link = linkOf(answer);
+      const link = findLink(response);
       expect(link.origin + link.pathname).toBe('https://id.example.com/sign-in');
       expect(link.searchParams.get('return_to')).toBe(`${PUBLIC_URL}/auth/device?user_code=${user_code}`);
       expect(await poll(app, device_code)).toBe('429 authorization_pending');
     },
   );
 
-  it('answers the form in which a code is typed by that page, too', async () => {
+  it('responds to the form for a code with the same page', async () => {
     const { text, headers } = await ada.open().expect(200);
     expect(text).toContain('<input type="hidden" name="by_form" value="yes" />');
     expect(headers['content-security-policy']).toContain("form-action 'self';");
-    const answer = await app.anonymous
+    const response = await app.anonymous
       .get('/auth/device')
       .query({ by_form: 'yes', user_code: '"><b>' })
       .expect(401);
-    const back = new URL(linkOf(answer).searchParams.get('return_to')!);
+    const back = new URL(findLink(response).searchParams.get('return_to')!);
     expect(Object.fromEntries(back.searchParams)).toEqual({ user_code: '"><b>' });
   });
 
-  it('does not count codes as wrong', async () => {
+  it('does not count wrong codes', async () => {
     const { user_code } = await beginLogin(app);
     for (let i = 0; i < 40; i++) await app.anonymous.get('/auth/device?user_code=x').expect(303);
     await ada.open(user_code).expect(200);
   });
 
-  it('says so where no sign-in is known', async () => {
+  it('shows how to sign in if no sign-in page is configured', async () => {
     const bare = await startApp();
     try {
       const { text } = await bare.anonymous
@@ -123,8 +123,8 @@ describe('without a session', () => {
   });
 });
 
-describe('the page', () => {
-  it('asks for a code when it was given none', async () => {
+describe('the approval page', () => {
+  it('asks for a code if there is none', async () => {
     for (const code of [undefined, '', '  ']) {
       const { text } = await ada.open(code).expect(200);
       expect(words(text)).toContain('Enter the code that your device shows.');
@@ -132,7 +132,7 @@ describe('the page', () => {
     }
   });
 
-  it('is a new one each time, whatever the browser says that it has', async () => {
+  it('is never answered with 304', async () => {
     const { user_code } = await beginLogin(app);
     for (const code of [undefined, user_code]) {
       const { headers } = await ada.open(code).set('If-None-Match', '*').expect(200);
@@ -140,7 +140,7 @@ describe('the page', () => {
     }
   });
 
-  it('shows a team by what can be read of its name, in its order', async () => {
+  it('shows the name of a team without invisible characters and characters that reverse the text direction', async () => {
     const team = await teamOwner(app);
     const { slug } = (await team.admin.get(team.base)).body;
     const browser = await TestBrowser.of(app, team.user);
@@ -155,7 +155,7 @@ describe('the page', () => {
     }
   });
 
-  it('tells teams of the same name apart, before the approval and after it', async () => {
+  it('distinguishes teams with the same name, before and after the approval', async () => {
     const [team, other] = [await teamOwner(app), await teamOwner(app)];
     await join(app, other, team.user, 'member');
     const browser = await TestBrowser.of(app, team.user);
@@ -173,7 +173,7 @@ describe('the page', () => {
     }
   });
 
-  it('shows all there is to know, and approves nothing', async () => {
+  it('shows all facts about the request, and approves nothing', async () => {
     const team = await teamOwner(app);
     const { slug } = (await team.admin.get(team.base)).body;
     const browser = await TestBrowser.of(app, team.user);
@@ -189,7 +189,7 @@ describe('the page', () => {
       expect(text).toContain(`<p class="code">${login.user_code}</p>`);
       for (const part of [
         'mint &lt;CLI&gt; on box.local as the device calls itself (unverified)',
-        '203.0.113.7 This browser is elsewhere, at 127.0.0.1',
+        '203.0.113.7 This browser has another address: 127.0.0.1',
         '1 minute ago, 8 minutes left',
         `${team.user}@example.com`,
         'Personal',
@@ -208,14 +208,14 @@ describe('the page', () => {
     expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
   });
 
-  it('says when the device is where the browser is', async () => {
+  it('says if device and browser have the same address', async () => {
     const { user_code } = await beginLogin(app);
     const { text } = await ada.open(user_code).expect(200);
-    expect(words(text)).toContain('127.0.0.1 the address of this browser, too');
-    expect(words(text)).not.toContain('elsewhere');
+    expect(words(text)).toContain('127.0.0.1 same address as this browser');
+    expect(words(text)).not.toContain('another address');
   });
 
-  it('marks one pool, the personal one, also among many', async () => {
+  it('selects the personal pool by default, also among many', async () => {
     const owner = await personalOwner(app);
     const browser = await TestBrowser.of(app, owner.user);
     const { user_code } = await beginLogin(app);
@@ -229,7 +229,7 @@ describe('the page', () => {
     expect(many.indexOf(`value="${owner.organizationId}"`)).toBeLessThan(many.indexOf('Acme'));
   });
 
-  it('approves for the personal pool, or the team that was chosen', async () => {
+  it('approves for the personal pool or the chosen team', async () => {
     const team = await teamOwner(app);
     const browser = await TestBrowser.of(app, team.user);
     for (const organization_id of [undefined, '', String(team.organizationId)]) {
@@ -248,7 +248,7 @@ describe('the page', () => {
   });
 
   it.each<Record<string, string>>([{}, { organization_id: 'x' }])(
-    'denies, whichever pool was chosen: %j',
+    'denies with any chosen pool: %j',
     async (chosen) => {
       const { device_code, user_code } = await beginLogin(app);
       const csrf_token = await ada.csrfToken(user_code);
@@ -269,7 +269,7 @@ describe('the page', () => {
     },
   );
 
-  it('gives one answer for codes that are unknown, malformed, expired and used', async () => {
+  it('responds identically to unknown, malformed, expired and used codes', async () => {
     const agent = await app.as('ada');
     const [open, used, denied, expired] = [
       await beginLogin(app),
@@ -285,7 +285,7 @@ describe('the page', () => {
       [Buffer.from(expired.device_code)],
     );
     const codes = ['ZZZZ-ZZZZ', 'nonsense', '<b>', used.user_code, denied.user_code, expired.user_code];
-    const answers = new Set<string>();
+    const pages = new Set<string>();
     for (const user_code of codes) {
       await app.database.query('DELETE FROM rate_limits');
       for (const request of [
@@ -293,18 +293,18 @@ describe('the page', () => {
         ada.submit('approve', { user_code, csrf_token }),
         ada.submit('deny', { user_code, csrf_token }),
       ]) {
-        answers.add((await request.expect(404)).text);
+        pages.add((await request.expect(404)).text);
       }
     }
-    expect(answers.size).toBe(1);
-    expect(words([...answers][0]!)).toContain('This code cannot be used');
+    expect(pages.size).toBe(1);
+    expect(words([...pages][0]!)).toContain('This code cannot be used');
     await app.anonymous
       .get('/auth/device?user_code=a&user_code=b')
       .set('Cookie', `mintkeep_session=${await sessionFor('ada')}`)
       .expect(404);
   });
 
-  it('stops people who try codes, with the JSON twin counting along', async () => {
+  it('blocks users who guess codes, and counts guesses together with the JSON routes', async () => {
     const browser = await TestBrowser.of(app, 'guesser');
     const agent = await app.as('guesser');
     const { user_code, device_code } = await beginLogin(app);
@@ -318,14 +318,14 @@ describe('the page', () => {
     for (const request of [browser.open(user_code), browser.submit('approve', { user_code, csrf_token })]) {
       const { text, headers } = await request.expect(429);
       expect(words(text)).toContain('Too many attempts');
-      expect(words(text)).toContain('You can go on in 10 minutes');
+      expect(words(text)).toContain('You can try again in 10 minutes');
       expect(Number(headers['retry-after'])).toBeGreaterThan(590);
     }
     await browser.open().expect(200);
     expect(await poll(app, device_code)).toBe('429 authorization_pending');
   });
 
-  it('neither looks up nor counts a code that a link of another site brings', async () => {
+  it('neither looks up nor counts a code in a link from another site', async () => {
     const { user_code } = await beginLogin(app);
     const follow = (userCode: string) => ada.open(userCode).set('Sec-Fetch-Site', 'cross-site').expect(200);
     for (let i = 0; i < 11; i++) await follow('BBBB-BBBB');
@@ -339,7 +339,7 @@ describe('the page', () => {
     }
   });
 
-  it('can be posted nothing but a form', async () => {
+  it('rejects a body that is not a form', async () => {
     const cookie = `mintkeep_session=${await sessionFor('ada')}`;
     for (const body of ['{}', '', '{"user_code": "x"}']) {
       const { text } = await app.anonymous
@@ -347,12 +347,12 @@ describe('the page', () => {
         .set({ Cookie: cookie, Origin: PUBLIC_URL, 'Content-Type': 'application/json' })
         .send(body)
         .expect(400);
-      expect(words(text)).toContain('That did not work');
+      expect(words(text)).toContain('The request failed');
     }
   });
 });
 
-describe('forms from elsewhere', () => {
+describe('forms from other sites and sessions', () => {
   let login: Awaited<ReturnType<typeof beginLogin>>;
   let csrf_token: string;
   let cookie: string;
@@ -373,15 +373,15 @@ describe('forms from elsewhere', () => {
       .send({ user_code: login.user_code, csrf_token: '', ...fields });
 
   it.each<[string, Record<string, string>]>([
-    ['nothing tells where from', {}],
+    ['no origin header', {}],
     ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: PUBLIC_URL }],
     ['a sibling site', { 'Sec-Fetch-Site': 'same-site', Origin: PUBLIC_URL }],
-    ['no page at all', { 'Sec-Fetch-Site': 'none' }],
+    ['no page', { 'Sec-Fetch-Site': 'none' }],
     ['another origin', { Origin: 'https://evil.example' }],
-    ['an origin that begins alike', { Origin: `${PUBLIC_URL}.evil.example` }],
+    ['an origin with the same prefix', { Origin: `${PUBLIC_URL}.evil.example` }],
     ['an opaque origin', { Origin: 'null' }],
     ['an empty origin', { Origin: '' }],
-  ])('are refused: %s', async (_what, headers) => {
+  ])('are rejected: %s', async (_what, headers) => {
     for (const decision of ['approve', 'deny']) {
       const { text } = await submit(headers, { csrf_token }, decision)
         .expect(403)
@@ -391,13 +391,13 @@ describe('forms from elsewhere', () => {
     expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
   });
 
-  it.each(['', 'x', 'A'.repeat(43), 'ü'.repeat(43)])('are refused with the token %j', async (token) => {
+  it.each(['', 'x', 'A'.repeat(43), 'ü'.repeat(43)])('are rejected with the token %j', async (token) => {
     await submit({ Origin: PUBLIC_URL }, { csrf_token: token }).expect(403);
     await submit({ 'Sec-Fetch-Site': 'same-origin' }, { csrf_token: token }).expect(403);
     expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
   });
 
-  it("are refused with another session's token", async () => {
+  it("are rejected with another session's token", async () => {
     const eve = await TestBrowser.of(app, 'eve');
     const token = await eve.csrfToken(login.user_code);
     await ada.submit('approve', { user_code: login.user_code, csrf_token: token }).expect(403);
@@ -405,7 +405,7 @@ describe('forms from elsewhere', () => {
     expect(await poll(app, login.device_code)).toBe('429 authorization_pending');
   });
 
-  it("lead back to their code when they are of a session of the same user's before", async () => {
+  it('lead back to their code if they belong to an older session of the same user', async () => {
     const before = `mintkeep_session=${await sessionFor('ada', { iat: 1 })}`;
     const opened = await app.anonymous
       .get('/auth/device')
@@ -425,7 +425,7 @@ describe('forms from elsewhere', () => {
     expect(text).toContain('<a href="/auth/device">');
   });
 
-  it('lead to no code when they are from another origin', async () => {
+  it('do not lead back to their code if they come from another origin', async () => {
     const { text } = await submit({ Origin: 'https://evil.example' }, { csrf_token }).expect(403);
     expect(text).toContain('<a href="/auth/device">');
   });
@@ -439,10 +439,10 @@ describe('forms from elsewhere', () => {
 
 it.each<[string, Record<string, string>]>([
   ['Sec-Fetch-Site', { 'Sec-Fetch-Site': 'same-origin' }],
-  ['Sec-Fetch-Site, whatever Origin says', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }],
+  ['Sec-Fetch-Site, even with another Origin', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }],
   ['Origin of PUBLIC_URL', { Origin: PUBLIC_URL }],
   ['Origin of the Host', { Origin: 'http://mint.internal:3000', Host: 'mint.internal:3000' }],
-])('takes forms of its own by %s', async (_what, headers) => {
+])('the approval page accepts its own forms by %s', async (_what, headers) => {
   const { device_code, user_code } = await beginLogin(app);
   const cookie = `theme=dark; mintkeep_session=${await sessionFor('ada', { iat: 1 })}; x=y`;
   const { text } = await app.anonymous
@@ -460,7 +460,7 @@ it.each<[string, Record<string, string>]>([
   expect(await poll(app, device_code)).toMatch(KEY);
 });
 
-it('stays below the path of PUBLIC_URL, and takes the session from the cookie of that name', async () => {
+it('the approval page uses the path of PUBLIC_URL and the cookie SESSION_COOKIE_NAME', async () => {
   const below = await startApp({ PUBLIC_URL: 'https://example.com/mint/', SESSION_COOKIE_NAME: 'sid' });
   try {
     const login = await beginLogin(below);

@@ -33,7 +33,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     return (await owner.admin.post(url).send(body).expect(201)).body;
   }
 
-  it('creates a document and answers with it, content included', async () => {
+  it('creates a document and returns it with its content', async () => {
     const response = await owner.admin
       .post(url)
       .send({ title: ' Welcome ', slug: 'welcome', content: ' # Hello\n' });
@@ -52,7 +52,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     expect(fetched.headers.etag).toBe(response.headers.etag);
   });
 
-  it('lists without contents, in order of creation', async () => {
+  it('lists documents without contents, in the order of creation', async () => {
     await owner.admin.get(url).expect(200, { documents: [] });
     const { content: _, ...first } = await createDocument({ title: 'b', slug: 'b' });
     const { content: __, ...second } = await createDocument({ title: 'a', slug: 'a' });
@@ -60,15 +60,12 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     await owner.admin.get(url).set('If-None-Match', headers.etag!).expect(304);
   });
 
-  it.each([[{}], [{ content: null }], [{ content: '' }]])(
-    'takes %j as an empty body, and stores it',
-    async (body) => {
-      const document = await createDocument({ title: 't', slug: 's', ...body });
-      expect(document.content).toBe('');
-      expect(await storedBodies()).toContain(String(document.id));
-      await owner.admin.get(`${url}/${document.id}`).expect(200, document);
-    },
-  );
+  it.each([[{}], [{ content: null }], [{ content: '' }]])('stores an empty body for %j', async (body) => {
+    const document = await createDocument({ title: 't', slug: 's', ...body });
+    expect(document.content).toBe('');
+    expect(await storedBodies()).toContain(String(document.id));
+    await owner.admin.get(`${url}/${document.id}`).expect(200, document);
+  });
 
   it.each([
     ['U+0000', 'a\0b'],
@@ -97,7 +94,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
       { title: 'x', slug: 'y', content: 'z' },
       { title: 'x', slug: 'y', content: 'z' },
     ],
-  ])('a PUT of %j changes only that', async (change, expected) => {
+  ])('a PUT of %j changes only these members', async (change, expected) => {
     const before = await createDocument();
     const { body: after } = await owner.admin.put(`${url}/${before.id}`).send(change).expect(200);
     expect(after).toEqual({ ...before, ...expected, updated_at: after.updated_at });
@@ -105,7 +102,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     await owner.admin.get(`${url}/${before.id}`).expect(200, after);
   });
 
-  it('writes nothing to object storage when only title or slug change', async () => {
+  it('does not write to object storage when only title or slug change', async () => {
     const { id } = await createDocument();
     const path = joinPath(app.dataDir, 'objects', 'documents', String(id));
     const { ino } = await import('node:fs').then(({ statSync }) => statSync(path));
@@ -113,7 +110,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     expect((await import('node:fs')).statSync(path).ino).toBe(ino);
   });
 
-  it('gives every version an entity tag of its own, and 304 to who has it', async () => {
+  it('gives every version its own entity tag, and responds with 304 if it matches', async () => {
     const { id } = await createDocument();
     const tags = new Set<string>();
     for (let i = 0; i < 3; i++) {
@@ -130,7 +127,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     expect(tags.size).toBe(3);
   });
 
-  it('answers 304 without touching object storage', async () => {
+  it('responds with 304 without reading object storage', async () => {
     const { id } = await createDocument();
     const { headers } = await owner.admin.get(`${url}/${id}`);
     await import('node:fs/promises').then(({ rm }) =>
@@ -140,7 +137,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     await owner.admin.get(`${url}/${id}`).expect(500, { error: { message: 'internal error' } });
   });
 
-  it.each(['put', 'delete'] as const)('refuses a %s whose If-Match is out of date', async (method) => {
+  it.each(['put', 'delete'] as const)('rejects a %s with an outdated If-Match', async (method) => {
     const { id } = await createDocument();
     const { headers } = await owner.admin.get(`${url}/${id}`);
     const { body: current } = await owner.admin.put(`${url}/${id}`).send({ content: 'newer' });
@@ -150,7 +147,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
         .send({ content: 'no' })
         .expect(412);
       expect(refused.body.error.type).toBe('precondition_failed');
-      expect(refused.headers.etag).toBeUndefined(); // it would be that of the refusal
+      expect(refused.headers.etag).toBeUndefined(); // it would be the entity tag of the error
     }
     await owner.admin.get(`${url}/${id}`).expect(200, current);
     const fresh = (await owner.admin.get(`${url}/${id}`)).headers.etag!;
@@ -160,14 +157,14 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
       .expect(method === 'put' ? 200 : 204);
   });
 
-  it('takes If-Match: * for any version', async () => {
+  it('accepts If-Match: * for any version', async () => {
     const { id } = await createDocument();
     await owner.admin.put(`${url}/${id}`).set('If-Match', '*').send({ title: 'x' }).expect(200);
     await owner.admin.delete(`${url}/${id}`).set('If-Match', '*').expect(204);
     await owner.admin.put(`${url}/${id}`).set('If-Match', '*').send({ title: 'x' }).expect(404);
   });
 
-  it('looks for a taken slug before it looks at If-Match', async () => {
+  it('checks the slug before If-Match', async () => {
     await createDocument({ title: 'a', slug: 'taken' });
     const { id } = await createDocument();
     for (const body of [{ slug: 'taken' }, { slug: 'taken', content: 'x' }]) {
@@ -196,7 +193,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     }
   });
 
-  it('never mixes parallel PUTs, not even for a reader in between', async () => {
+  it('never mixes parallel PUTs, not even for concurrent readers', async () => {
     const { id } = await createDocument({ title: '0', slug: 'v0', content: '0'.repeat(5000) });
     const whole = ({ title, slug, content }: Record<string, string>) =>
       expect({ slug, content }).toEqual({ slug: `v${title}`, content: title!.repeat(5000) });
@@ -211,7 +208,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     }
   });
 
-  it('lets one of 20 simultaneous creations of one slug win, and keeps no other body', async () => {
+  it('lets one of 20 concurrent creations of one slug win, and keeps no other body', async () => {
     const notes = () => app.database.query('SELECT key FROM object_deletions ORDER BY key');
     const [before, notesBefore] = [await storedBodies(), await notes()];
     for (let round = 0; round < 3; round++) {
@@ -243,7 +240,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     expect(await storedBodies()).not.toContain(String(id));
   });
 
-  it('lets a document be deleted while it is being updated: both answers are true', async () => {
+  it('deletes a document during an update, and both responses are correct', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await createDocument({ title: 't', slug: `r${round}` });
       const [put, gone] = await Promise.all([
@@ -257,7 +254,7 @@ describe.each(OWNER_KINDS)('documents of %s', (_kind, makeOwner) => {
     }
   });
 
-  it('leaves nothing of documents created while their project is deleted', async () => {
+  it('leaves no body of documents created while their project is deleted', async () => {
     for (let round = 0; round < 5; round++) {
       const { body: project } = await owner.admin.post(`${owner.base}/projects`).send({ name: `p${round}` });
       const address = `${owner.base}/projects/${project.id}`;

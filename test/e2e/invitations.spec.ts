@@ -64,8 +64,8 @@ async function fill(expired: number, pending: number): Promise<void> {
   await app.database.query('ANALYZE invitations');
 }
 
-describe('inviting', () => {
-  it('does not look through all users there are for the address', async () => {
+describe('POST invite', () => {
+  it('finds the address by an index, not by a scan of all users', async () => {
     await app.database.query(
       `INSERT INTO users (id, email, email_key)
        SELECT 'crowd-' || i, 'crowd-' || i, 'crowd-' || i FROM generate_series(1, 20000) AS i`,
@@ -82,7 +82,7 @@ describe('inviting', () => {
     await app.database.query(`DELETE FROM users WHERE id LIKE 'crowd-%'`);
   });
 
-  it('answers with the invitation and, this once, with its token', async () => {
+  it('returns the invitation with its token, which no other response contains', async () => {
     const { body, headers } = await team.admin
       .post(`${team.base}/invite`)
       .send({ email: ' Ann.Other@Example.com\u00a0', role: 'admin', status: 'accepted' })
@@ -107,7 +107,7 @@ describe('inviting', () => {
     expect(await listed()).toEqual([invitation]);
   });
 
-  it('keeps the hash of the token, and the token nowhere', async () => {
+  it('stores only the hash of the token', async () => {
     const { token, id, guest } = await invited();
     const { body } = await team.admin.post(`${team.base}/invitations/${id}/resend`).expect(200);
     await accept(guest, body.token).expect(200);
@@ -121,12 +121,12 @@ describe('inviting', () => {
     expect(everything).not.toContain(hash('sha256', token));
   });
 
-  it('never gives a token twice', async () => {
+  it('never creates the same token twice', async () => {
     const tokens = await inParallel(20, async () => (await invited()).token);
     expect(new Set(tokens).size).toBe(20);
   });
 
-  it('takes addresses of up to 254 characters, as the document says', async () => {
+  it('accepts addresses of up to 254 characters, as the OpenAPI document says', async () => {
     const { body } = await app.anonymous.get('/openapi.json').expect(200);
     const { maxLength } = body.components.schemas.Invite.properties.email;
     const labels = `${'b'.repeat(55)}.`.repeat(4);
@@ -160,7 +160,7 @@ describe('inviting', () => {
     [{ email: 'a@example.com', role: 'Admin' }, 'invalid_role'],
     [{ email: 'a@example.com', role: null }, 'invalid_role'],
     [{ email: 'a@example.com', role: {} }, 'invalid_role'],
-  ])('refuses %j', async (body, type) => {
+  ])('rejects %j', async (body, type) => {
     expect((await team.admin.post(`${team.base}/invite`).send(body).expect(400)).body).toEqual(typed(type));
     expect(await listed()).toEqual([]);
   });
@@ -188,7 +188,7 @@ describe('inviting', () => {
     },
   );
 
-  it('goes by the address that a member has now', async () => {
+  it('compares with the current address of a member', async () => {
     const user = newUser();
     await join(app, team, user, 'member');
     const moved = await app.as(user, { email: `${user}@new.example.com` });
@@ -198,7 +198,7 @@ describe('inviting', () => {
     await asked(emailOf(user)).expect(201);
   });
 
-  it('lets one address be invited to several teams', async () => {
+  it('allows invitations of one address to several teams', async () => {
     const other = await teamOwner(app);
     const { guest, token } = await invited();
     const { token: second } = await invite(other, emailOf(`guest-${count}`), 'admin');
@@ -207,7 +207,7 @@ describe('inviting', () => {
     expect((await guest.get('/me/organizations')).body.organizations).toHaveLength(3);
   });
 
-  it('is not for members, who are told so before their body is looked at', async () => {
+  it('rejects members before it checks the body', async () => {
     const member = await join(app, team, newUser(), 'member');
     const { url } = await invited();
     for (const [request, what] of [
@@ -220,7 +220,7 @@ describe('inviting', () => {
     }
   });
 
-  it('is not for personal organizations', async () => {
+  it('rejects personal organizations', async () => {
     const person = await personalOwner(app);
     const url = `/me/organizations/${person.organizationId}`;
     const body = { email: emailOf(person.user), role: 'member' };
@@ -231,8 +231,8 @@ describe('inviting', () => {
   });
 });
 
-describe('an invitation that has expired', () => {
-  it('is so at once, wherever it is read', async () => {
+describe('an expired invitation', () => {
+  it('has the status expired at once in every response', async () => {
     const { id, token, guest, own, url } = await invited();
     await expire(app.database, id);
     expect(await storedStatus(app.database, id)).toBe('pending');
@@ -248,7 +248,7 @@ describe('an invitation that has expired', () => {
     expect(await roles()).toEqual({ [team.user]: 'admin' });
   });
 
-  it.each(['before', 'after'])('does not stand in the way of a new one %s the job has run', async (when) => {
+  it.each(['before', 'after'])('does not block a new one %s the job has run', async (when) => {
     const { id, email, guest, token } = await invited();
     await expire(app.database, id);
     if (when === 'after') await app.app.get(InvitationExpiry).run();
@@ -259,7 +259,7 @@ describe('an invitation that has expired', () => {
     await accept(guest, again.token).expect(200);
   });
 
-  it('is written down by the job, and nothing else is', async () => {
+  it('is stored as expired by the job, which changes no other invitation', async () => {
     const [due, pending, accepted, cancelled] = [
       await invited(),
       await invited(),
@@ -279,7 +279,7 @@ describe('an invitation that has expired', () => {
     expect(stored).toEqual(['expired', 'pending', 'accepted', 'cancelled']);
   });
 
-  it('is found by the job without a look at all others', async () => {
+  it('is found by the job through an index', async () => {
     await fill(0, 20_000);
     const plans = await plansOf(app, () => app.app.get(InvitationExpiry).run());
     expect(plans).toHaveLength(1);
@@ -287,7 +287,7 @@ describe('an invitation that has expired', () => {
     await app.database.query('DELETE FROM invitations');
   });
 
-  it('is written down in statements of bounded length, however many there are', async () => {
+  it('is stored in batches of bounded size', async () => {
     await fill(20_001, 0);
     await limitRows(app.database, 'UPDATE', 'invitations');
     expect(await app.app.get(InvitationExpiry).run()).toBe(20_001);
@@ -295,7 +295,7 @@ describe('an invitation that has expired', () => {
     await app.database.query('DELETE FROM invitations');
   });
 
-  it('is written down once when two replicas run the job at the same time', async () => {
+  it('is stored once when two replicas run the job at the same time', async () => {
     const replica = await startApp({}, { database: app.database });
     try {
       const jobs = [app, replica].map((one) => one.app.get(InvitationExpiry));
@@ -315,7 +315,7 @@ describe('an invitation that has expired', () => {
 });
 
 describe('the list of an organization', () => {
-  it('has all of them in order of id, or those of one status as it is now', async () => {
+  it('lists all by id, or only the invitations with one current status', async () => {
     const invitations = [await invited(), await invited(), await invited(), await invited(), await invited()];
     const [pending, accepted, cancelled, declined, expired] = invitations;
     await accept(accepted!.guest, accepted!.token).expect(200);
@@ -344,7 +344,7 @@ describe('the list of an organization', () => {
     },
   );
 
-  it('has no tokens', async () => {
+  it('contains no tokens', async () => {
     const { token } = await invited();
     const { text } = await team.admin.get(`${team.base}/invitations`);
     expect(text).not.toContain(token);
@@ -352,8 +352,8 @@ describe('the list of an organization', () => {
   });
 });
 
-describe('cancelling', () => {
-  it('kills the link, and may be repeated', async () => {
+describe('cancellation', () => {
+  it('invalidates the link and may be repeated', async () => {
     const { id, url, guest, token, own, email } = await invited();
     await team.admin.delete(url).expect(204, '');
     const [before] = await listed();
@@ -367,14 +367,14 @@ describe('cancelling', () => {
     await invite(team, email);
   });
 
-  it('comes too late for one that is accepted', async () => {
+  it('is rejected for an accepted invitation', async () => {
     const { url, guest, token, user } = await invited();
     await accept(guest, token).expect(200);
     expect((await team.admin.delete(url).expect(409)).body).toEqual(typed('invitation_not_pending'));
     expect(await roles()).toEqual({ [team.user]: 'admin', [user]: 'member' });
   });
 
-  it('knows only the invitations of the organization', async () => {
+  it('is 404 for an invitation of another organization', async () => {
     const other = await teamOwner(app);
     const { id } = await invited();
     for (const unknown of [id, 999_999]) {
@@ -386,8 +386,8 @@ describe('cancelling', () => {
   });
 });
 
-describe('resending', () => {
-  it('replaces the token and begins the 7 days anew', async () => {
+describe('resend', () => {
+  it('replaces the token and restarts the 7 days', async () => {
     const { id, url, token, guest, user } = await invited();
     await app.database.query(
       `UPDATE invitations SET created_at = now() - interval '6 days', expires_at = now() + interval '1 day' WHERE id = $1`,
@@ -408,7 +408,7 @@ describe('resending', () => {
     expect(await roles()).toHaveProperty(user);
   });
 
-  it('is for pending ones', async () => {
+  it('is rejected unless the invitation is pending', async () => {
     const [accepted, cancelled] = [await invited(), await invited()];
     await accept(accepted.guest, accepted.token).expect(200);
     await team.admin.delete(cancelled.url).expect(204);
@@ -420,8 +420,8 @@ describe('resending', () => {
   });
 });
 
-describe('the list of one’s own invitations', () => {
-  it('has what is pending for the address, with the organization', async () => {
+describe('GET /me/invitations', () => {
+  it('lists the pending invitations for the address, with the organization', async () => {
     const { id, user, guest } = await invited('admin');
     const { body } = await guest.get('/me/invitations').expect(200);
     const [invitation] = await listed();
@@ -435,7 +435,7 @@ describe('the list of one’s own invitations', () => {
     expect((await guest.get('/me/invitations')).body.invitations[0].organization.name).toBe('Renamed');
   });
 
-  it('has those of all teams in order of id, and nobody else’s', async () => {
+  it('lists invitations of all teams by id, and none of other addresses', async () => {
     const { user, guest, id } = await invited();
     const { id: second } = await invite(await teamOwner(app), emailOf(user));
     await invited();
@@ -461,8 +461,8 @@ describe('the list of one’s own invitations', () => {
   });
 });
 
-describe('a preview', () => {
-  it('tells whoever holds the link what it is for', async () => {
+describe('the preview', () => {
+  it('shows the invitation to every holder of the link', async () => {
     const { token, email, expires_at, guest } = await invited('admin');
     const { body: organization } = await team.admin.get(team.base);
     const expected = {
@@ -479,7 +479,7 @@ describe('a preview', () => {
     }
   });
 
-  it('tells what became of it', async () => {
+  it('shows the current status', async () => {
     const [accepted, cancelled] = [await invited(), await invited()];
     await accept(accepted.guest, accepted.token).expect(200);
     await team.admin.delete(cancelled.url).expect(204);
@@ -487,7 +487,7 @@ describe('a preview', () => {
     expect((await preview(cancelled.guest, cancelled.token).expect(200)).body.status).toBe('cancelled');
   });
 
-  it.each(['preview', 'accept'])('%s of a token that was never given is 404', async (what) => {
+  it.each(['preview', 'accept'])('%s of an unknown token is 404', async (what) => {
     const { token, guest } = await invited();
     for (const wrong of ['', 'x', ` ${token}`, token.slice(0, -1), `${token}A`, token.toLowerCase() + '.']) {
       const { body } = await guest.post(`/me/invitations/${what}`).send({ token: wrong }).expect(404);
@@ -495,7 +495,7 @@ describe('a preview', () => {
     }
   });
 
-  it.each(['preview', 'accept'])('%s without a proper token is 400', async (what) => {
+  it.each(['preview', 'accept'])('%s with a malformed token is 400', async (what) => {
     for (const token of [undefined, null, 7, {}, ['x'], 'x\0', '\ud800']) {
       const { body } = await team.admin.post(`/me/invitations/${what}`).send({ token }).expect(400);
       expect(body).toEqual({ error: { message: expect.any(String) } });
@@ -503,7 +503,7 @@ describe('a preview', () => {
   });
 });
 
-describe('accepting', () => {
+describe('acceptance', () => {
   it.each(['by token', 'by id'])('%s makes the caller a member', async (how) => {
     const { id, token, guest, user, own } = await invited();
     const { body } = await (how === 'by id' ? guest.post(`${own}/accept`) : accept(guest, token)).expect(200);
@@ -516,7 +516,7 @@ describe('accepting', () => {
     await guest.get('/me/invitations').expect(200, { invitations: [] });
   });
 
-  it('compares addresses without case and space', async () => {
+  it('ignores case and white space of addresses', async () => {
     const user = newUser();
     const { token } = await invite(team, ` ${emailOf(user).toUpperCase()} `, 'admin');
     const guest = await app.as(user, { email: `  ${emailOf(user)} ` });
@@ -524,7 +524,7 @@ describe('accepting', () => {
     expect(await roles()).toEqual({ [team.user]: 'admin', [user]: 'admin' });
   });
 
-  it('again by the same user is the same answer, also after 7 days, and changes nothing', async () => {
+  it('returns the same response when repeated, also after 7 days, and changes nothing', async () => {
     const { id, token, guest, own, user } = await invited();
     const { body } = await accept(guest, token).expect(200);
     await team.admin.put(`${team.base}/members/${user}`).send({ role: 'admin' }).expect(200);
@@ -538,7 +538,7 @@ describe('accepting', () => {
     expect(await statusOf(id)).toBe('accepted');
   });
 
-  it('again by the same user under another address is the same answer, and 409 once removed', async () => {
+  it('returns the same response to the same user with another address, and 409 after a removal', async () => {
     const { token, guest, own, user } = await invited();
     const { body } = await accept(guest, token).expect(200);
     const email = `${user}@moved.example.com`;
@@ -551,7 +551,7 @@ describe('accepting', () => {
       expect((await used.expect(409)).body).toEqual(typed('invitation_used'));
   });
 
-  it('of a used one is 409 for a member who was removed since, and for another user with the address', async () => {
+  it('of a used invitation is 409 for a removed member and for another user with the address', async () => {
     const { token, guest, own, user } = await invited();
     await accept(guest, token).expect(200);
     const namesake = await app.as(newUser(), { email: emailOf(user) });
@@ -566,7 +566,7 @@ describe('accepting', () => {
     expect((await accept(guest, token).expect(200)).body.member.user_id).toBe(user);
   });
 
-  it('never lowers a role', async () => {
+  it('never demotes a member', async () => {
     const user = newUser();
     await join(app, team, user, 'admin');
     const { token } = await invite(team, `${user}@second.example.com`, 'member');
@@ -579,7 +579,7 @@ describe('accepting', () => {
     expect(await roles()).toEqual({ [team.user]: 'admin', [user]: 'admin' });
   });
 
-  it('raises a role, in one organization', async () => {
+  it('promotes a member in one organization', async () => {
     const user = newUser();
     const other = await teamOwner(app);
     for (const owner of [team, other]) await join(app, owner, user, 'member');
@@ -590,7 +590,7 @@ describe('accepting', () => {
     expect((await second.get(other.base).expect(200)).body.role).toBe('member');
   });
 
-  it('works when who invited has left, or is no longer an admin', async () => {
+  it('works after the inviter has left or lost the admin role', async () => {
     const pat = await join(app, team, 'pat', 'admin');
     const asked = (user: string) => invite({ ...team, user: 'pat', admin: pat }, emailOf(user));
     const [first, second] = [newUser(), newUser()];
@@ -608,7 +608,7 @@ describe('accepting', () => {
     expect(Object.keys(await roles())).toEqual([team.user, first, second]);
   });
 
-  it('by an address that changed meanwhile goes by the one that the session has', async () => {
+  it('uses the current address of the session', async () => {
     const { token, guest, user } = await invited();
     const moved = await app.as(user, { email: `${user}@new.example.com` });
     expect((await accept(moved, token).expect(403)).body).toEqual(typed('email_mismatch'));
@@ -616,7 +616,7 @@ describe('accepting', () => {
   });
 });
 
-describe('of several reasons to refuse', () => {
+describe('the order of rejections', () => {
   const STATES = ['pending', 'cancelled', 'expired', 'accepted'] as const;
 
   /** An invitation in a state, and sessions that may not accept it. */
@@ -633,14 +633,17 @@ describe('of several reasons to refuse', () => {
     };
   }
 
-  it.each(STATES)('%s: by token, an unverified address comes first, then another address', async (state) => {
-    const { token, unverified, unverifiedStranger, stranger } = await inState(state);
-    expect((await accept(unverified, token).expect(403)).body).toEqual(typed('email_unverified'));
-    expect((await accept(unverifiedStranger, token).expect(403)).body).toEqual(typed('email_unverified'));
-    expect((await accept(stranger, token).expect(403)).body).toEqual(typed('email_mismatch'));
-  });
+  it.each(STATES)(
+    '%s: by token, reports an unverified address first, then another address',
+    async (state) => {
+      const { token, unverified, unverifiedStranger, stranger } = await inState(state);
+      expect((await accept(unverified, token).expect(403)).body).toEqual(typed('email_unverified'));
+      expect((await accept(unverifiedStranger, token).expect(403)).body).toEqual(typed('email_unverified'));
+      expect((await accept(stranger, token).expect(403)).body).toEqual(typed('email_mismatch'));
+    },
+  );
 
-  it.each(STATES)('%s: by id, what is not for the caller does not exist', async (state) => {
+  it.each(STATES)('%s: by id, responds 404 to users who are not invited', async (state) => {
     const { own, unverified, unverifiedStranger, stranger } = await inState(state);
     for (const what of ['accept', 'decline']) {
       const { body } = await unverified.post(`${own}/${what}`).expect(403);
@@ -653,12 +656,12 @@ describe('of several reasons to refuse', () => {
     }
   });
 
-  it('an unverified session with a token that was never given is told that first', async () => {
+  it('reports an unknown token before an unverified session', async () => {
     const unverified = await app.as(newUser(), { email_verified: false });
     expect((await accept(unverified, 'x').expect(404)).body).toEqual(typed('invitation_not_found'));
   });
 
-  it.each(['0x1', '01', '-1', '1e3', '9999999999999999'])('the id %s is malformed', async (id) => {
+  it.each(['0x1', '01', '-1', '1e3', '9999999999999999'])('rejects the malformed id %s', async (id) => {
     for (const what of ['accept', 'decline'])
       await team.admin.post(`/me/invitations/${id}/${what}`).expect(400);
     await team.admin.delete(`${team.base}/invitations/${id}`).expect(400);
@@ -666,8 +669,8 @@ describe('of several reasons to refuse', () => {
   });
 });
 
-describe('declining', () => {
-  it('ends the invitation, and leaves the way free for another one', async () => {
+describe('decline', () => {
+  it('cancels the invitation and allows a new one', async () => {
     const { id, own, guest, token, email, url } = await invited();
     await guest.post(`${own}/decline`).expect(204, '');
     expect(await statusOf(id)).toBe('cancelled');
@@ -681,7 +684,7 @@ describe('declining', () => {
     await accept(guest, (await invite(team, email)).token).expect(200);
   });
 
-  it('comes too late for one that is accepted', async () => {
+  it('is rejected for an accepted invitation', async () => {
     const { own, guest, token, user } = await invited();
     await accept(guest, token).expect(200);
     expect((await guest.post(`${own}/decline`).expect(409)).body).toEqual(typed('invitation_used'));
@@ -689,8 +692,8 @@ describe('declining', () => {
   });
 });
 
-describe('the invitations of an organization that was deleted', () => {
-  it('are cancelled, and say so', async () => {
+describe('the invitations of a deleted organization', () => {
+  it('are cancelled and have that status', async () => {
     const [pending, accepted, expired] = [await invited(), await invited(), await invited()];
     const { body: organization } = await team.admin.put(team.base).send({ name: 'Last name' }).expect(200);
     await accept(accepted.guest, accepted.token).expect(200);
@@ -721,7 +724,7 @@ describe('the invitations of an organization that was deleted', () => {
     expect((await preview(expired.guest, expired.token)).body.status).toBe('expired');
   });
 
-  it('do not let anybody into its successor', async () => {
+  it('give no access to a new organization with the same slug', async () => {
     const { guest, token } = await invited();
     const { slug } = (await team.admin.get(team.base)).body;
     await team.admin.delete(team.base).expect(200);

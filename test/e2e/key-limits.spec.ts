@@ -5,14 +5,16 @@ import { personalOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
 import { call, mintKey, open, ownerWith } from '../support/proxy-client.js';
 import type { Reply } from '../support/proxy-client.js';
+import { connectRaw, statusesIn } from '../support/raw-client.js';
 import {
-  answerWith,
-  answerWithEvents,
+  respondWith,
+  respondWithEvents,
   chunk,
   startRawUpstream,
-  STREAM_HEAD,
+  STREAM_HEADERS,
 } from '../support/raw-upstream.js';
-import type { Answer, RawUpstream } from '../support/raw-upstream.js';
+import type { Responder, RawUpstream } from '../support/raw-upstream.js';
+import { callRecorded } from '../support/recorded.js';
 
 const STREAMS = 20;
 const A_STREAM = { body: '{"model":"m","stream":true}' };
@@ -21,14 +23,14 @@ const NO_STREAM = { body: '{"model":"m","stream":false}' };
 let app: TestApp;
 let upstream: RawUpstream;
 
-const begin: Answer = ({ socket }) => {
-  socket.write(STREAM_HEAD);
+const begin: Responder = ({ socket }) => {
+  socket.write(STREAM_HEADERS);
   socket.write(chunk('data: {}\n\n'));
 };
 
 async function start(variables: NodeJS.ProcessEnv): Promise<void> {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', ...variables });
-  upstream = await startRawUpstream(answerWith('{}'));
+  upstream = await startRawUpstream(respondWith('{}'));
 }
 
 async function stop(): Promise<void> {
@@ -36,12 +38,12 @@ async function stop(): Promise<void> {
   await upstream.close();
 }
 
-/** A key with a pool of its own. */
+/** Creates a key with a pool of its own. */
 async function newKey(...urls: string[]): Promise<string> {
   return (await ownerWith(app, ...(urls.length > 0 ? urls : [`${upstream.url}/v1`]))).key;
 }
 
-function expectRefusal({ status, text, headers }: Reply, code: string): void {
+function expectRejection({ status, text, headers }: Reply, code: string): void {
   expect(status).toBe(429);
   expect(JSON.parse(text)).toEqual({
     type: 'error',
@@ -55,38 +57,38 @@ describe('open streams of a key', () => {
   beforeAll(() => start({ PROXY_STREAMS_PER_KEY: String(STREAMS) }));
   afterAll(stop);
   beforeEach(() => {
-    upstream.answer = begin;
+    upstream.respond = begin;
     upstream.requests.length = 0;
   });
 
-  /** Opens as many streams as there is room for, and no more. */
+  /** Opens as many streams as the limit allows, and checks that the next one is rejected. */
   async function fill(key: string) {
     const streams = await inParallel(STREAMS, () => open(app, key, A_STREAM));
     expect(tally(streams.map(({ statusCode }) => statusCode!))).toEqual({ 200: STREAMS });
-    expectRefusal(await call(app, key, A_STREAM), 'too_many_streams');
+    expectRejection(await call(app, key, A_STREAM), 'too_many_streams');
     for (const stream of streams) stream.on('error', () => undefined).resume();
     return streams;
   }
 
-  /** That all of the room is there again. */
-  const expectRoom = (key: string) =>
+  /** Checks that the key can open as many streams as the limit allows. */
+  const expectAllFree = (key: string) =>
     eventually(async () => {
-      upstream.answer = begin;
+      upstream.respond = begin;
       const streams = await inParallel(STREAMS, () => open(app, key, A_STREAM));
       for (const stream of streams) stream.on('error', () => undefined).destroy();
       expect(tally(streams.map(({ statusCode }) => statusCode!))).toEqual({ 200: STREAMS });
     });
 
-  it('are never more than the limit, however many begin at once', async () => {
+  it('never exceed the limit, however many requests start at once', async () => {
     const key = await newKey();
     const streams = await inParallel(500, () => open(app, key, A_STREAM));
     expect(tally(streams.map(({ statusCode }) => statusCode!))).toEqual({ 200: STREAMS, 429: 500 - STREAMS });
     expect(upstream.requests).toHaveLength(STREAMS);
     for (const stream of streams) stream.on('error', () => undefined).destroy();
-    await expectRoom(key);
+    await expectAllFree(key);
   });
 
-  it('that are refused are on record', async () => {
+  it('are recorded if they are rejected', async () => {
     const key = await newKey();
     const streams = await fill(key);
     await eventually(async () => {
@@ -94,16 +96,16 @@ describe('open streams of a key', () => {
         `SELECT status, outcome, stream, model, upstream_id, attempts FROM usage_records
          WHERE status = 429 ORDER BY at DESC LIMIT 1`,
       );
-      const refused = { status: 429, outcome: 'client_error', stream: true, model: 'm' };
-      expect(row).toEqual({ ...refused, upstream_id: null, attempts: [] });
+      const rejected = { status: 429, outcome: 'client_error', stream: true, model: 'm' };
+      expect(row).toEqual({ ...rejected, upstream_id: null, attempts: [] });
     });
     for (const stream of streams) stream.destroy();
   });
 
-  it('leave other requests and other keys alone', async () => {
+  it('do not limit other requests and other keys', async () => {
     const [key, other] = [await newKey(), await newKey()];
     const streams = await fill(key);
-    upstream.answer = answerWith('{}');
+    upstream.respond = respondWith('{}');
     expect((await call(app, key, NO_STREAM)).status).toBe(200);
     expect((await call(app, other, A_STREAM)).status).toBe(200);
     for (const stream of streams) stream.destroy();
@@ -111,23 +113,23 @@ describe('open streams of a key', () => {
 
   it.each<[string, () => void]>([
     ['ends', () => upstream.requests.forEach(({ socket }) => socket.write('0\r\n\r\n'))],
-    ['is cut by the upstream', () => upstream.requests.forEach(({ socket }) => socket.destroy())],
-  ])('that %s makes room', async (_what, end) => {
+    ['is interrupted by the upstream', () => upstream.requests.forEach(({ socket }) => socket.destroy())],
+  ])('are freed when a stream %s', async (_description, end) => {
     const key = await newKey();
     await fill(key);
     end();
-    await expectRoom(key);
+    await expectAllFree(key);
   });
 
-  it('whose client leaves makes room', async () => {
+  it('are freed when the client disconnects', async () => {
     const key = await newKey();
     for (const stream of await fill(key)) stream.destroy();
-    await expectRoom(key);
+    await expectAllFree(key);
   });
 
-  it('whose client leaves before there is an answer makes room', async () => {
+  it('are freed when the client disconnects before the response', async () => {
     const key = await newKey();
-    upstream.answer = () => undefined;
+    upstream.respond = () => undefined;
     const abort = new AbortController();
     const sent = inParallel(STREAMS, () =>
       fetch(`${app.url}/v1/chat/completions`, {
@@ -136,30 +138,30 @@ describe('open streams of a key', () => {
       }).catch(() => undefined),
     );
     await eventually(() => expect(upstream.requests).toHaveLength(STREAMS));
-    expectRefusal(await call(app, key, A_STREAM), 'too_many_streams');
+    expectRejection(await call(app, key, A_STREAM), 'too_many_streams');
     abort.abort();
     await sent;
-    await expectRoom(key);
+    await expectAllFree(key);
   });
 
-  it.each<[string, Answer, number]>([
-    ['a whole stream', answerWithEvents('data: {}\n\n', 'data: [DONE]\n\n'), 200],
-    ['an answer that is no stream', answerWith('{}'), 200],
-    ['a refusal', answerWith('{}', { status: 400 }), 400],
-    ['a failure', answerWith('{}', { status: 500 }), 500],
+  it.each<[string, Responder, number]>([
+    ['a whole stream', respondWithEvents('data: {}\n\n', 'data: [DONE]\n\n'), 200],
+    ['a response that is not a stream', respondWith('{}'), 200],
+    ['a rejection', respondWith('{}', { status: 400 }), 400],
+    ['a failure', respondWith('{}', { status: 500 }), 500],
     ['a reset', ({ socket }) => socket.resetAndDestroy(), 502],
-  ])('answered with %s makes room', async (_what, answer, status) => {
+  ])('are freed after %s', async (_description, response, status) => {
     const key = await newKey();
-    upstream.answer = answer;
+    upstream.respond = response;
     const replies = await inParallel(STREAMS * 2, async (i) => {
       if (i < STREAMS) return call(app, key, A_STREAM);
       return call(app, key, NO_STREAM);
     });
     expect(tally(replies.map((reply) => reply.status))).toEqual({ [status]: STREAMS * 2 });
-    await expectRoom(key);
+    await expectAllFree(key);
   });
 
-  it('without an upstream makes room', async () => {
+  it('are freed if the pool is empty', async () => {
     const key = await mintKey(await personalOwner(app));
     for (let i = 0; i < 3; i++) {
       const replies = await inParallel(STREAMS, () => call(app, key, A_STREAM));
@@ -167,7 +169,7 @@ describe('open streams of a key', () => {
     }
   });
 
-  it('are without end where the limit is 0', async () => {
+  it('are unlimited if the limit is 0', async () => {
     const free = await startApp(
       { UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_STREAMS_PER_KEY: '0' },
       { database: app.database },
@@ -180,33 +182,33 @@ describe('open streams of a key', () => {
   });
 });
 
-describe('requests of a key in a minute', () => {
+describe('requests per minute of a key', () => {
   beforeAll(() => start({ PROXY_REQUESTS_PER_MINUTE: '60' }));
   afterAll(stop);
 
-  it('are never more than the limit at once, and one goes through after Retry-After', async () => {
+  it('never exceed the limit at once, and succeed after Retry-After', async () => {
     const [key, other] = [await newKey(), await newKey()];
     const beganAt = performance.now();
     const replies = await inParallel(300, () => call(app, key, NO_STREAM));
     const passed = replies.filter(({ status }) => status === 200).length;
-    const secondsGone = Math.ceil((performance.now() - beganAt) / 1_000);
+    const elapsedSeconds = Math.ceil((performance.now() - beganAt) / 1_000);
     expect(passed).toBeGreaterThanOrEqual(60);
-    expect(passed).toBeLessThanOrEqual(60 + secondsGone);
+    expect(passed).toBeLessThanOrEqual(60 + elapsedSeconds);
     expect(upstream.requests).toHaveLength(passed);
-    const refused = replies.find(({ status }) => status !== 200)!;
-    expectRefusal(refused, 'rate_limited');
-    expect(refused.headers['retry-after']).toBe('1');
+    const rejected = replies.find(({ status }) => status !== 200)!;
+    expectRejection(rejected, 'rate_limited');
+    expect(rejected.headers['retry-after']).toBe('1');
     expect((await call(app, other, NO_STREAM)).status).toBe(200);
     await eventually(async () => expect((await call(app, key, NO_STREAM)).status).toBe(200));
   });
 
-  it('that are refused are on record, and their bodies are not waited for', async () => {
+  it('are recorded if they are rejected, without waiting for the body', async () => {
     const key = await newKey();
     await inParallel(120, () => call(app, key, NO_STREAM));
     const reply = await eventually(async () => {
       const headers = { 'content-length': '1000000' };
       const response = await call(app, key, { method: 'POST', headers, body: '{' });
-      expectRefusal(response, 'rate_limited');
+      expectRejection(response, 'rate_limited');
       return response;
     });
     await eventually(async () => {
@@ -215,5 +217,77 @@ describe('requests of a key in a minute', () => {
       );
       expect(row).toEqual({ status: 429, outcome: 'client_error', model: null });
     });
+  });
+});
+
+describe('requests in flight of an organization', () => {
+  const LIMIT = 10;
+  beforeAll(() => start({ PROXY_REQUESTS_IN_FLIGHT: String(LIMIT) }));
+  afterAll(stop);
+  beforeEach(() => {
+    upstream.respond = () => undefined;
+    upstream.requests.length = 0;
+  });
+
+  const respondToAll = () => upstream.requests.splice(0).forEach(respondWith('{}'));
+
+  it('never exceed the limit over all keys, and do not limit other organizations', async () => {
+    const { owner, key } = await ownerWith(app, `${upstream.url}/v1`);
+    const keys = [key, await mintKey(owner), await mintKey(owner)];
+    for (let round = 0; round < 3; round++) {
+      const sent = inParallel(100, (i) => call(app, keys[i % 3]!, NO_STREAM));
+      const rejected: Promise<Reply>[] = [];
+      await eventually(() => expect(upstream.requests).toHaveLength(LIMIT));
+      for (const each of keys) rejected.push(call(app, each, NO_STREAM));
+      for (const reply of await Promise.all(rejected)) {
+        expectRejection(reply, 'rate_limited');
+        expect(reply.headers['retry-after']).toBe('1');
+      }
+      const other = call(app, await newKey(), NO_STREAM);
+      await eventually(() => expect(upstream.requests).toHaveLength(LIMIT + 1));
+      respondToAll();
+      expect((await other).status).toBe(200);
+      const statuses = (await sent).map(({ status }) => status);
+      expect(tally(statuses)).toEqual({ 200: LIMIT, 429: 100 - LIMIT });
+    }
+  });
+
+  it('count from the arrival of their headers until the client disconnects', async () => {
+    const key = await newKey();
+    const head = `POST /v1/a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
+    const clients = await inParallel(LIMIT + 1, (i) =>
+      connectRaw(app, `${head}${i % 2 ? 'Content-Length: 5' : 'Transfer-Encoding: chunked'}\r\n\r\n`),
+    );
+    const rejected = () => clients.filter((client) => statusesIn(client.text()).includes(429));
+    await eventually(() => expect(rejected()).toHaveLength(1)); // all others count by then
+    expectRejection(await call(app, key, NO_STREAM), 'rate_limited');
+    for (const { socket } of clients) socket.destroy();
+    upstream.respond = respondWith('{}');
+    await eventually(async () => expect((await call(app, key, NO_STREAM)).status).toBe(200));
+  });
+
+  it('are recorded if they are rejected', async () => {
+    const { owner, key } = await ownerWith(app, `${upstream.url}/v1`);
+    const sent = inParallel(LIMIT, () => call(app, key, NO_STREAM));
+    await eventually(() => expect(upstream.requests).toHaveLength(LIMIT));
+    const { record } = await callRecorded(app, owner, key, NO_STREAM);
+    expect(record).toMatchObject({ status: 429, outcome: 'client_error', attempts: [] });
+    respondToAll();
+    await sent;
+  });
+
+  it('are rejected in order if one connection pipelines too many', async () => {
+    const key = await newKey();
+    upstream.respond = respondWith('{}');
+    await call(app, key, NO_STREAM); // caches the key: lookups of an uncached key may end in any order
+    upstream.respond = () => undefined;
+    upstream.requests.length = 0;
+    const request = `GET /v1/a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const client = await connectRaw(app, request.repeat(LIMIT + 2));
+    await eventually(() => expect(upstream.requests).toHaveLength(LIMIT));
+    respondToAll();
+    const statuses = [...Array.from({ length: LIMIT }, () => 200), 429, 429];
+    await eventually(() => expect(statusesIn(client.text())).toEqual(statuses));
+    client.socket.destroy();
   });
 });

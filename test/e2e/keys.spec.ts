@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it('the time of last use is written once a minute, by however many replicas', async () => {
+it('writes the time of last use once a minute on all replicas together', async () => {
   const replica = await startApp({}, { database: app.database });
   const { admin } = await personalOwner(app);
   const { body: key } = await admin.post('/me/keys').expect(201);
@@ -26,7 +26,7 @@ it('the time of last use is written once a minute, by however many replicas', as
   const lastUse = async (by: TestApp, afterMs: number) => {
     const usage = by.app.get(KeyUsage);
     clock.mockReturnValue(first + afterMs);
-    usage.note(key.id);
+    usage.recordUse(key.id);
     await usage.flush();
     const { body } = await admin.get('/me/keys').expect(200);
     return Date.parse(body.keys[0].last_used_at) - first;
@@ -43,7 +43,7 @@ it('the time of last use is written once a minute, by however many replicas', as
   }
 });
 
-it('the time of last use of a key that somebody holds is written later, and keeps nobody waiting', async () => {
+it('skips a locked key when writing the time of last use, and writes it later', async () => {
   const { admin } = await personalOwner(app);
   const { body: key } = await admin.post('/me/keys').expect(201);
   const holder = await connect(app.database);
@@ -51,7 +51,7 @@ it('the time of last use of a key that somebody holds is written later, and keep
   await holder.query('SELECT FROM proxy_keys WHERE id = $1 FOR UPDATE', [key.id]);
   const used = async () => {
     const usage = app.app.get(KeyUsage);
-    usage.note(key.id);
+    usage.recordUse(key.id);
     await usage.flush();
     return (await admin.get('/me/keys').expect(200)).body.keys[0].last_used_at as string | null;
   };
@@ -60,12 +60,12 @@ it('the time of last use of a key that somebody holds is written later, and keep
   expect(await used()).not.toBeNull();
 });
 
-describe('minting', () => {
+describe('mint', () => {
   it.each([
     ['without a body', undefined],
     ['with an empty object', {}],
     ['with nulls', { name: null, organization_id: null, expires_at: null }],
-  ])('%s makes a key of the personal pool', async (_how, body) => {
+  ])('%s creates a key of the personal organization', async (_how, body) => {
     const person = await personalOwner(app);
     const request = person.admin.post('/me/keys');
     const { body: key, headers } = await (body ? request.send(body) : request).expect(201);
@@ -92,7 +92,7 @@ describe('minting', () => {
     await person.admin.get('/me/keys').expect(200, { keys: [listed] });
   });
 
-  it('shows the key once, and stores only its hash', async () => {
+  it('returns the key once and stores only its hash', async () => {
     const person = await personalOwner(app);
     const { body } = await person.admin.post('/me/keys').send({ name: ' laptop ' }).expect(201);
     expect(body.name).toBe('laptop');
@@ -101,7 +101,7 @@ describe('minting', () => {
     expect((await person.admin.get('/me/keys')).text).not.toContain('api_key');
   });
 
-  it('for a team is open to every member, at both addresses', async () => {
+  it('allows every member to mint a team key at both addresses', async () => {
     const team = await teamOwner(app);
     const member = await join(app, team, 'minter', 'member');
     const { body: one } = await member
@@ -125,17 +125,17 @@ describe('minting', () => {
     [{ expires_at: '2999-02-30T00:00:00Z' }, 'invalid_expires_at'],
     [{ expires_at: '2999-01-01' }, 'invalid_expires_at'],
     [{ expires_at: 4102444800 }, 'invalid_expires_at'],
-  ])('refuses %j', async (body, type) => {
+  ])('rejects %j', async (body, type) => {
     const person = await personalOwner(app);
     expect((await person.admin.post('/me/keys').send(body).expect(400)).body).toEqual(typed(type));
   });
 
-  it.each([['1'], [-1], [1.5], [1e15], [{}]])('refuses %j as an organization', async (id) => {
+  it.each([['1'], [-1], [1.5], [1e15], [{}]])('rejects %j as an organization', async (id) => {
     const { body } = await (await app.as('ann')).post('/me/keys').send({ organization_id: id }).expect(400);
     expect(body).toEqual({ error: { message: expect.any(String) } });
   });
 
-  it('for an organization that is not the caller’s is 404', async () => {
+  it('is 404 for non-members of the organization', async () => {
     const team = await teamOwner(app);
     const stranger = await app.as('stranger');
     for (const id of [team.organizationId, 999_999]) {
@@ -144,7 +144,7 @@ describe('minting', () => {
     }
   });
 
-  it('keeps the time zone of an expiry apart from its time', async () => {
+  it('converts the time zone of an expiry', async () => {
     const { body } = await (
       await app.as('ann')
     )
@@ -161,7 +161,7 @@ describe('minting', () => {
 });
 
 describe('a key', () => {
-  it('is renamed by its holder, and keeps its organization', async () => {
+  it('can be renamed by its holder, but keeps its organization', async () => {
     const team = await teamOwner(app);
     const person = await personalOwner(app);
     const { body: key } = await person.admin.post('/me/keys').send({ name: 'old' });
@@ -184,7 +184,7 @@ describe('a key', () => {
     expect((await person.admin.get('/me/keys')).body.keys[0].name).toBe('new');
   });
 
-  it('is not renamed by one who is not a member any more', async () => {
+  it('cannot be renamed by a former member', async () => {
     const team = await teamOwner(app);
     const joe = await join(app, team, 'renamer', 'member');
     const { body: key } = await joe.post(`${team.base}/keys`).send({ name: 'laptop' }).expect(201);
@@ -198,7 +198,7 @@ describe('a key', () => {
     expect(body.keys).toMatchObject([{ id: key.id, name: 'laptop' }]);
   });
 
-  it('is revoked once, and stays on record', async () => {
+  it('is revoked once and stays on record', async () => {
     const person = await personalOwner(app);
     const { body: key } = await person.admin.post('/me/keys').send({ name: 'k' });
     await (await app.as('stranger')).delete(`/me/keys/${key.id}`).expect(404);
@@ -211,7 +211,7 @@ describe('a key', () => {
     expect(await revoked()).toEqual(first);
   });
 
-  it('that is revoked is not listed with include_revoked=false', async () => {
+  it('is not listed with include_revoked=false once revoked', async () => {
     const person = await personalOwner(app);
     const { body: key } = await person.admin.post('/me/keys');
     await person.admin.delete(`/me/keys/${key.id}`).expect(204);
@@ -231,7 +231,7 @@ describe('a key', () => {
 });
 
 describe('the keys of a team', () => {
-  it('are all in view of admins, and of a member its own', async () => {
+  it('are all visible to admins, and to members only their own', async () => {
     const team = await teamOwner(app);
     const [uma, vic] = [await join(app, team, 'uma', 'member'), await join(app, team, 'vic', 'member')];
     const { body: umas } = await uma.post(`${team.base}/keys`);
@@ -247,7 +247,7 @@ describe('the keys of a team', () => {
     expect(keys[0].revoked_reason).toBe('revoked_by_admin');
   });
 
-  it('go with the membership, which counts them; other keys stay', async () => {
+  it('are revoked and counted with the membership; other keys stay', async () => {
     const team = await teamOwner(app);
     for (const [user, leave] of [
       ['wes', '/members/me'],
@@ -266,7 +266,7 @@ describe('the keys of a team', () => {
     }
   });
 
-  it('go with the organization, of all members, and the count is exact', async () => {
+  it('are revoked for all members with the organization, with an exact count', async () => {
     const team = await teamOwner(app);
     const agent = await join(app, team, 'yan', 'member');
     await agent.post(`${team.base}/keys`);
@@ -279,7 +279,7 @@ describe('the keys of a team', () => {
     });
   });
 
-  it('cannot be minted past a removal that runs at the same time', async () => {
+  it('cannot be minted after a concurrent removal', async () => {
     const team = await teamOwner(app);
     for (let round = 0; round < 15; round++) {
       const user = `zed-${round}`;
@@ -309,7 +309,7 @@ describe('the keys of a team', () => {
     }
   });
 
-  it('leave a trace when they are minted and revoked, without the key', async () => {
+  it('appear in the audit trail when minted and revoked, without the secret', async () => {
     const team = await teamOwner(app);
     const { body: key } = await team.admin.post(`${team.base}/keys`).send({ name: 'ci' });
     await team.admin.delete(`${team.base}/keys/${key.id}`).expect(204);
@@ -323,13 +323,13 @@ describe('the keys of a team', () => {
   });
 });
 
-it('an expiry in the future is kept', async () => {
+it('keeps an expiry in the future', async () => {
   const expires_at = inAnHour();
   const { body } = await (await app.as('ann')).post('/me/keys').send({ expires_at }).expect(201);
   expect(body.expires_at).toBe(expires_at);
 });
 
-it('the time of last use is written beside the row, where no index has to learn of it', async () => {
+it('updates the time of last use without index changes (HOT update)', async () => {
   const person = await personalOwner(app);
   await app.database.query(
     `INSERT INTO proxy_keys (organization_id, user_id, name, secret_sha256, prefix, last4, source)
@@ -344,7 +344,7 @@ it('the time of last use is written beside the row, where no index has to learn 
     );
   const before = await pages();
   const usage = app.app.get(KeyUsage);
-  for (const { id } of before) usage.note(id);
+  for (const { id } of before) usage.recordUse(id);
   await usage.flush();
   expect(await pages()).toEqual(before.map((row) => ({ ...row, used: true })));
 });

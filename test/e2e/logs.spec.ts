@@ -87,7 +87,7 @@ async function callAnUpstream(): Promise<void> {
   await anna.post('/me/upstreams').send(fields).expect(201);
   await anna
     .post('/me/upstreams')
-    .send({ ...fields, name: '', api_key: 'refused-api-key' })
+    .send({ ...fields, name: '', api_key: 'rejected-api-key' })
     .expect(400);
   const { body: key } = await anna.post('/me/keys').expect(201);
   const ask = (secret: string) =>
@@ -97,7 +97,7 @@ async function callAnUpstream(): Promise<void> {
       .send({ messages: [{ content: 'a-prompt-to-a-model' }] });
   await ask(key.api_key).expect(200);
   await ask(`${key.api_key}x`).expect(401);
-  Object.assign(secrets, { upstreamKey: api_key, key: key.api_key, refusedKey: 'refused-api-key' });
+  Object.assign(secrets, { upstreamKey: api_key, key: key.api_key, rejectedKey: 'rejected-api-key' });
   Object.assign(secrets, {
     prompt: 'a-prompt-to-a-model',
     answer: 'an-answer-of-a-model',
@@ -124,7 +124,7 @@ async function presentCredentials(): Promise<void> {
   });
 }
 
-/** What nobody has foreseen: then the error is logged with all that is known. */
+/** Causes an unexpected failure, whose error is logged with all details. */
 async function meetTheUnexpected(): Promise<void> {
   const anna = await service.as('anna');
   await database.query('ALTER TABLE projects RENAME COLUMN description TO missing');
@@ -133,7 +133,7 @@ async function meetTheUnexpected(): Promise<void> {
   Object.assign(secrets, { name: 'name-of-a-project', description: 'unstorable' });
 }
 
-it('nothing that is secret is in the log, at its most talkative', async () => {
+it('writes no secret to the log at level trace', async () => {
   await writeDocuments();
   await invite();
   await logDevicesIn();
@@ -147,7 +147,7 @@ it('nothing that is secret is in the log, at its most talkative', async () => {
   expect(Object.keys(secrets).length).toBeGreaterThan(15);
 });
 
-it('there is a line for every request, with its id and what matched', async () => {
+it('writes one line for each request, with its id and its route', async () => {
   const anna = await service.as('anna');
   await anna.get('/me/projects?x=1').set('X-Request-Id', 'request-of-a-test').expect(200);
   const line = await eventually(() => {
@@ -159,7 +159,11 @@ it('there is a line for every request, with its id and what matched', async () =
     level: 30,
     time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     context: 'Request',
-    ...{ requestId: 'request-of-a-test', method: 'GET', route: '/me/projects', status: 200, userId: 'anna' },
+    requestId: 'request-of-a-test',
+    method: 'GET',
+    route: '/me/projects',
+    status: 200,
+    userId: 'anna',
     ms: expect.any(Number),
   });
 });
@@ -169,26 +173,32 @@ it.each([
   ['with a wrong key', 'invalid_proxy_key', 'a-wrong-key', 401],
   ['with an unknown key', 'invalid_proxy_key', newKeySecret(), 401],
   ['whose key cannot be verified', 'database_unavailable', newKeySecret(), 503],
-])('a request to the proxy %s is a line and a figure', async (_which, error, key, status) => {
-  const figure = async () =>
+])('logs and counts a proxied request %s', async (_which, error, key, status) => {
+  const count = async () =>
     (await readMetrics(service, ADMIN_TOKEN)).get(`mintkeep_proxy_refusals_total{error="${error}"}`) ?? 0;
-  const before = await figure();
+  const before = await count();
   const requestId = `request-${randomUUID()}`;
   if (status === 503) await database.refuse();
   const request = service.anonymous.get('/v1/a-path-of-a-client?a=query').set('X-Request-Id', requestId);
   if (key !== undefined) void request.set('Authorization', `Bearer ${key}`);
-  const answer = await request;
+  const response = await request;
   await database.admit();
-  expect(answer.status).toBe(status);
-  expect(await figure()).toBe(before + 1);
+  expect(response.status).toBe(status);
+  expect(await count()).toBe(before + 1);
   await eventually(() => expect(lines().filter((line) => line.requestId === requestId)).toHaveLength(1));
   expect(lines().find((line) => line.requestId === requestId)).toEqual({
-    ...{ level: 30, time: expect.any(String), context: 'Request' },
-    ...{ requestId, method: 'GET', route: '/v1/*', status, ms: expect.any(Number) },
+    level: 30,
+    time: expect.any(String),
+    context: 'Request',
+    requestId,
+    method: 'GET',
+    route: '/v1/*',
+    status,
+    ms: expect.any(Number),
   });
 });
 
-it('what is asked for all the time is for who debugs only', async () => {
+it('logs frequent health checks at level debug', async () => {
   await service.anonymous.get('/healthz').set('X-Request-Id', 'probe-of-a-test').expect(200);
   await eventually(() =>
     expect(lines().find(({ requestId }) => requestId === 'probe-of-a-test')).toMatchObject({ level: 20 }),

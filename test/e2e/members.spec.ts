@@ -28,8 +28,8 @@ async function roles(agent = team.admin): Promise<Record<string, string>> {
   return Object.fromEntries(body.members.map((m: { user_id: string; role: string }) => [m.user_id, m.role]));
 }
 
-describe('the list', () => {
-  it('has everybody in the order they joined, for every member', async () => {
+describe('the member list', () => {
+  it('shows all members to every member, in the order in which they joined', async () => {
     const zoe = await join(app, team, 'zoe', 'member');
     await join(app, team, 'amy', 'admin');
     await join(app, team, 'max', 'member');
@@ -49,13 +49,13 @@ describe('the list', () => {
     expect((await zoe.get(team.base)).body.member_count).toBe(4);
   });
 
-  it('keeps its order when roles change', async () => {
+  it('keeps its order after role changes', async () => {
     for (const user of ['zoe', 'amy']) await join(app, team, user, 'member');
     await team.admin.put(member('amy')).send({ role: 'admin' }).expect(200);
     expect(Object.keys(await roles())).toEqual([team.user, 'zoe', 'amy']);
   });
 
-  it('shows the address of the last session', async () => {
+  it('shows the e-mail address of the latest session', async () => {
     await join(app, team, 'eva', 'member');
     const eva = await app.as('eva', { email: 'Eva@New.example.com' });
     const { body } = await eva.get(`${team.base}/members`).expect(200);
@@ -64,7 +64,7 @@ describe('the list', () => {
 });
 
 describe('a role', () => {
-  it('is changed by admins', async () => {
+  it('can be changed by admins', async () => {
     const pat = await join(app, team, 'pat', 'member');
     const { body: before } = await team.admin.get(`${team.base}/members`);
     const { body } = await team.admin.put(member('pat')).send({ role: 'admin' }).expect(200);
@@ -73,7 +73,7 @@ describe('a role', () => {
     expect(await roles()).toEqual({ [team.user]: 'member', pat: 'admin' });
   });
 
-  it('is changed in one organization, and in no other', async () => {
+  it('changes in one organization only', async () => {
     const other = await teamOwner(app);
     const pat = await join(app, team, 'pat', 'member');
     await join(app, other, 'pat', 'member');
@@ -88,7 +88,7 @@ describe('a role', () => {
     }
   });
 
-  it('is changed by admins only, not even its own', async () => {
+  it('cannot be changed by members, not even their own', async () => {
     const pat = await join(app, team, 'pat', 'member');
     for (const userId of ['pat', 'me', team.user, 'nobody']) {
       await pat.put(member(userId)).send('not JSON').expect(403, untyped('only admins can change roles'));
@@ -96,7 +96,7 @@ describe('a role', () => {
     expect(await roles()).toEqual({ [team.user]: 'admin', pat: 'member' });
   });
 
-  it('that is the same is no change, also for the last admin', async () => {
+  it('may be set to its current value, also for the last admin', async () => {
     const { body: own } = await team.admin.put(member('me')).send({ role: 'admin' }).expect(200);
     expect(own).toMatchObject({ user_id: team.user, role: 'admin' });
     await join(app, team, 'pat', 'member');
@@ -115,7 +115,7 @@ describe('a role', () => {
     },
   );
 
-  it('works from the next request on, up and down', async () => {
+  it('takes effect with the next request after a promotion and a demotion', async () => {
     const pat = await join(app, team, 'pat', 'member');
     const create = (name: string) => pat.post(`${team.base}/projects`).send({ name });
     await create('one').expect(403);
@@ -128,14 +128,14 @@ describe('a role', () => {
 });
 
 describe('a member', () => {
-  it.each(['me', 'lea'])('leaves by the id %s', async (id) => {
+  it.each(['me', 'lea'])('can leave by the id %s', async (id) => {
     const lea = await join(app, team, 'lea', 'member');
     await lea.delete(member(id)).expect(200, { status: 'removed', revoked_keys: 0 });
     await lea.delete(member(id)).expect(404, untyped('organization not found'));
     expect(await roles()).toEqual({ [team.user]: 'admin' });
   });
 
-  it('is removed by admins', async () => {
+  it('can be removed by admins', async () => {
     await join(app, team, 'lea', 'member');
     const ada = await join(app, team, 'ada', 'admin');
     await ada.delete(member('lea')).expect(200, { status: 'removed', revoked_keys: 0 });
@@ -144,7 +144,7 @@ describe('a member', () => {
     expect(await roles(ada)).toEqual({ ada: 'admin' });
   });
 
-  it('is removed by admins only, and learns nothing of who is there', async () => {
+  it('cannot remove others, and gets the same response for unknown users', async () => {
     const lea = await join(app, team, 'lea', 'member');
     for (const userId of [team.user, 'nobody']) {
       await lea.delete(member(userId)).expect(403, untyped('only admins can remove members'));
@@ -152,7 +152,7 @@ describe('a member', () => {
     expect(await roles()).toEqual({ [team.user]: 'admin', lea: 'member' });
   });
 
-  it('that is not there is 404 for admins', async () => {
+  it('is 404 for admins if unknown', async () => {
     const other = await teamOwner(app);
     for (const userId of ['nobody', other.user, String(team.organizationId), '\0', 'a\0b']) {
       await team.admin.put(member(userId)).send({ role: 'admin' }).expect(404, untyped('not found'));
@@ -172,7 +172,7 @@ describe('a member', () => {
     },
   );
 
-  it('whose id is cut in two by a slash that is not encoded is an unknown route', async () => {
+  it('whose id contains an unencoded slash is an unknown route', async () => {
     await join(app, team, 'a/b', 'member');
     await team.admin.delete(`${team.base}/members/a/b`).expect(404, untyped('not found'));
     expect(await roles()).toHaveProperty('a/b');
@@ -193,7 +193,7 @@ describe('the last admin', () => {
     expect(await roles()).toEqual({ [team.user]: 'admin', pat: 'member' });
   });
 
-  it('can do all that once there is another one', async () => {
+  it('can be demoted, removed, or leave once there is another admin', async () => {
     const pat = await join(app, team, 'pat', 'admin');
     await team.admin.put(member('me')).send({ role: 'member' }).expect(200);
     expect((await pat.delete(member('me')).expect(409)).body).toEqual(typed('last_admin'));
@@ -203,10 +203,10 @@ describe('the last admin', () => {
   });
 });
 
-describe('somebody who was a member', () => {
+describe('a former member', () => {
   const READS = ['', '/members', '/projects', '/keys', '/invitations', '/audit'];
 
-  it.each(['leaves', 'is removed'])('and %s is out with the next request', async (how) => {
+  it.each(['leaves', 'is removed'])('loses access with the next request after the member %s', async (how) => {
     const ex = await join(app, team, 'exa', 'admin');
     const { body: project } = await ex.post(`${team.base}/projects`).send({ name: 'p' }).expect(201);
     for (const path of READS) await ex.get(team.base + path).expect(200);
@@ -221,7 +221,7 @@ describe('somebody who was a member', () => {
     await team.admin.get(`${team.base}/projects/${project.id}`).expect(200);
   });
 
-  it('comes back by a new invitation only, as what that says', async () => {
+  it('needs a new invitation to return, and gets its role', async () => {
     const ex = await join(app, team, 'exa', 'admin');
     const joined = async () => (await team.admin.get(`${team.base}/members`)).body.members[1].joined_at;
     const before = await joined();
@@ -231,18 +231,18 @@ describe('somebody who was a member', () => {
     expect((await joined()) > before).toBe(true);
   });
 
-  it('is not kept by the writing down of when the keys were used', async () => {
+  it('is removed while the time of last use of the keys is written', async () => {
     const usage = app.app.get(KeyUsage);
     for (let round = 0; round < 10; round++) {
       const max = await join(app, team, 'max', 'member');
       const minted = await inParallel(20, () => max.post(`${team.base}/keys`).expect(201));
-      for (const { body } of minted.reverse()) usage.note(body.id);
+      for (const { body } of minted.reverse()) usage.recordUse(body.id);
       const [answer] = await Promise.all([team.admin.delete(member('max')), usage.flush()]);
       expect(answer.body).toEqual({ status: 'removed', revoked_keys: 20 });
     }
   });
 
-  it('keeps personal keys and those of other teams', async () => {
+  it('keeps personal keys and keys of other teams', async () => {
     const other = await teamOwner(app);
     const kit = await join(app, team, 'kit', 'member');
     await join(app, other, 'kit', 'member');

@@ -6,6 +6,7 @@ import type { TestApp } from '../support/app.js';
 import { connect, lockedOut } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { readMetrics } from '../support/metrics.js';
+import { startService } from '../support/service.js';
 import { sessionFor } from '../support/sessions.js';
 
 const ADMIN_TOKEN = 'an-admin-token-of-a-test';
@@ -17,6 +18,9 @@ beforeAll(async () => {
   app = await startApp({ ADMIN_TOKEN });
 });
 afterAll(() => app.close());
+
+const startProduction = ({ database, dataDir }: TestApp, variables: NodeJS.ProcessEnv = {}) =>
+  startService(database.url, dataDir, { NODE_ENV: 'production', ...variables });
 
 const metrics = () => readMetrics(app, ADMIN_TOKEN);
 
@@ -59,6 +63,25 @@ describe('GET /metrics', () => {
     const open = await startApp({}, { database: app.database });
     await open.anonymous.get('/metrics').expect(200);
     await open.close();
+  });
+
+  it('does not exist in production without an admin token', async () => {
+    const closed = await startProduction(app);
+    for (const path of ['/metrics', '/metrics/', '/METRICS']) {
+      const { body } = await closed.anonymous.get(path).set('Authorization', 'Bearer x').expect(404);
+      expect(body).toEqual({ error: { message: 'not found' } });
+    }
+    await closed.anonymous.post('/metrics').expect(404);
+    const { body: document } = await closed.anonymous.get('/openapi.json').expect(200);
+    expect(document.paths).not.toHaveProperty('/metrics');
+    await closed.end('SIGTERM');
+  });
+
+  it('takes the admin token in production', async () => {
+    const production = await startProduction(app, { ADMIN_TOKEN });
+    await production.anonymous.get('/metrics').expect(401);
+    await readMetrics(production, ADMIN_TOKEN);
+    await production.end('SIGTERM');
   });
 });
 
@@ -109,11 +132,11 @@ it('measures database and object storage, and says how much waits for them', asy
   expect(value('mintkeep_database_busy_connections')).toBeGreaterThanOrEqual(0);
 });
 
-it('is described in the README, all of it and nothing else', async () => {
+it('is described in docs/operations.md, all of it and nothing else', async () => {
   const { text } = await app.anonymous.get('/metrics').set('Authorization', `Bearer ${ADMIN_TOKEN}`);
   const told = [...text.matchAll(/^# TYPE (mintkeep_\w+)/gm)].map(([, name]) => name);
-  const readme = await readFile('README.md', 'utf8');
-  const described = new Set([...readme.matchAll(/`(mintkeep_(?!session)\w+)`/g)].map(([, name]) => name));
+  const operations = await readFile('docs/operations.md', 'utf8');
+  const described = new Set([...operations.matchAll(/`(mintkeep_(?!session)\w+)`/g)].map(([, name]) => name));
   expect([...described].sort()).toEqual(told.sort());
 });
 

@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { dataSourceOptions } from '../../src/database/data-source.js';
+import { dataSourceOptions } from '../../src/database/connection/data-source.js';
+import { migrateDatabase } from '../../src/database/database.module.js';
 import { migrate } from '../../src/database/migrate.js';
 import { startApp } from '../support/app.js';
 import { connect as connectAlone, createDatabase, lockedOut } from '../support/database.js';
@@ -16,7 +17,7 @@ afterEach(() => database.drop());
 
 const connect = () => new DataSource(dataSourceOptions(database.url)).initialize();
 
-/** Everything that makes the schema what it is, as text. */
+/** Text that describes the whole schema. */
 async function schema(): Promise<unknown[]> {
   return database.query(`
     SELECT 'column' AS kind, table_name AS name, column_name || ' ' || data_type || ' ' || is_nullable || ' ' ||
@@ -26,6 +27,8 @@ async function schema(): Promise<unknown[]> {
       WHERE connamespace = 'public'::regnamespace AND conrelid <> coalesce(to_regclass('migrations'), 0)
     UNION ALL SELECT 'index', indexname, indexdef FROM pg_indexes
       WHERE schemaname = 'public' AND tablename <> 'migrations'
+    UNION ALL SELECT 'routine', proname, pg_get_function_identity_arguments(oid) FROM pg_proc
+      WHERE pronamespace = 'public'::regnamespace
     ORDER BY 1, 2, 3`);
 }
 
@@ -36,7 +39,7 @@ it('entities and migrations agree', async () => {
   expect(upQueries.map(({ query }) => query)).toEqual([]);
 });
 
-it('every migration has a way back', async () => {
+it('every migration can be reverted', async () => {
   const dataSource = await connect();
   await dataSource.runMigrations();
   const before = await schema();
@@ -48,7 +51,26 @@ it('every migration has a way back', async () => {
   await dataSource.destroy();
 });
 
-it('a migration may take longer than a statement of a request', async () => {
+it('a database of an earlier version is rejected in one line and stays unchanged', async () => {
+  await database.query('CREATE TABLE migrations (id serial, timestamp bigint, name text)');
+  await database.query(
+    `INSERT INTO migrations (timestamp, name) VALUES (1764500400000, 'SystemIdentity1764500400000')`,
+  );
+  const before = await schema();
+  const message =
+    'DATABASE_URL names a database of a version before 0.2, which cannot be migrated: name an empty database ' +
+    '(with the embedded PostgreSQL: set DATA_DIR to an empty folder)';
+  for (const start of [() => startApp({}, { database }), () => migrateDatabase(database.url)])
+    await expect(start()).rejects.toThrow(message);
+  expect(await schema()).toEqual(before);
+});
+
+it('a database whose migrations were interrupted is migrated', async () => {
+  await database.query('CREATE TABLE migrations (id serial PRIMARY KEY, timestamp bigint, name text)');
+  expect(await migrateDatabase(database.url)).toEqual(['Baseline1764600000000']);
+});
+
+it('a migration may exceed the statement timeout', async () => {
   const options = dataSourceOptions(database.url);
   const extra = { ...(options.extra as object), statement_timeout: 200 };
   const dataSource = await new DataSource({
@@ -61,7 +83,7 @@ it('a migration may take longer than a statement of a request', async () => {
   await dataSource.destroy();
 });
 
-it('a migration that waits for a table lets others read it, and is done when the table is free', async () => {
+it('a migration that waits for a table does not block reads, and completes when the table is free', async () => {
   const told: string[] = [];
   const [dataSource, replica] = await inParallel(2, connectBusy);
   await database.query('CREATE TABLE busy (id bigint)');
@@ -75,14 +97,14 @@ it('a migration that waits for a table lets others read it, and is done when the
   expect((await reader!.query('SELECT * FROM busy')).rows).toEqual([]);
   await backup!.query('COMMIT');
   expect(await migrated).toEqual(['FirstMigration1700000000000', 'BusyMigration1700000000001']);
-  expect(told).toEqual(['a migration waits for others to be done with a table']);
+  expect(told).toEqual(['a migration waits for a table that is in use']);
   expect(await waited).toEqual([]);
   const [row] = await dataSource!.query<{ lock_timeout: string }[]>('SHOW lock_timeout');
   expect(row!.lock_timeout).toBe('0');
   await Promise.all([backup!.end(), reader!.end(), dataSource!.destroy(), replica!.destroy()]);
 });
 
-it('times are in UTC and in ISO 8601, and transactions read what is committed, whatever database and URL say', async () => {
+it('sessions use UTC, ISO 8601 and read committed, whatever the database and the URL specify', async () => {
   const { pathname } = new URL(database.url);
   const name = pathname.slice(1);
   await database.query(`ALTER DATABASE "${name}" SET timezone = 'Asia/Tokyo'`);
@@ -108,7 +130,7 @@ class SlowMigration1700000000000 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // nothing was done
+    // nothing was migrated
   }
 }
 
@@ -120,11 +142,11 @@ class FirstMigration1700000000000 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // nobody goes back
+    // never reverted
   }
 }
 
-/** Could not be run again if its first half had stayed. */
+/** Fails when it is run again after its first half was committed. */
 class BusyMigration1700000000001 implements MigrationInterface {
   readonly name = 'BusyMigration1700000000001';
 
@@ -134,7 +156,7 @@ class BusyMigration1700000000001 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // nobody goes back
+    // never reverted
   }
 }
 
@@ -143,7 +165,7 @@ function connectBusy(): Promise<DataSource> {
   return new DataSource({ ...dataSourceOptions(database.url), migrations }).initialize();
 }
 
-it('any number of replicas may migrate at once', async () => {
+it('replicas may migrate concurrently', async () => {
   const sources = await inParallel(8, connect);
   await Promise.all(sources.map((source) => migrate(source)));
   const [row] = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM migrations');

@@ -44,8 +44,8 @@ const token = (deviceCode: string) =>
 
 describe('openid-client', () => {
   let client: Configuration;
-  /** Every answer that it got. */
-  let answers: string[];
+  /** All responses that the client received. */
+  let responses: string[];
 
   beforeAll(async () => {
     client = await discovery(new URL(PUBLIC_URL), 'mint-cli', undefined, None(), {
@@ -53,15 +53,15 @@ describe('openid-client', () => {
       [customFetch]: async (url, options) => {
         const response = await fetch(url.replace(PUBLIC_URL, app.url), options);
         const body = (await response.clone().json()) as { error?: string };
-        answers.push(`${response.status} ${body.error ?? 'ok'}`);
+        responses.push(`${response.status} ${body.error ?? 'ok'}`);
         return response;
       },
     });
   });
-  beforeEach(() => (answers = []));
-  answers = [];
+  beforeEach(() => (responses = []));
+  responses = [];
 
-  it('asks, waits for the approval and gets a key that works', async () => {
+  it('begins, waits for the approval and gets a valid key', async () => {
     const login = await initiateDeviceAuthorization(client, {});
     expect(login).toMatchObject({
       expires_in: 600,
@@ -72,20 +72,20 @@ describe('openid-client', () => {
     const { body } = await ada.get(`/me/device-requests/${login.user_code}`).expect(200);
     expect(body).toMatchObject({ name: 'mint-cli', hostname: null });
     const waiting = pollDeviceAuthorizationGrant(client, { ...login, interval: 0.3 });
-    while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (responses.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
     await decide(ada, login.user_code, 'approve').expect(200);
     const { access_token, token_type } = await waiting;
-    expect(token_type).toBe('bearer'); // as the client writes it
+    expect(token_type).toBe('bearer'); // the client converts it to lower case
     const key = await app.app.get(KeyAuthenticator).authenticate(access_token);
     expect(key).toMatchObject({ userId: 'ada' });
-    expect(answers).toEqual(['200 ok', '400 authorization_pending', '200 ok']);
+    expect(responses).toEqual(['200 ok', '400 authorization_pending', '200 ok']);
     await expect(pollDeviceAuthorizationGrant(client, { ...login, interval: 0 })).rejects.toMatchObject({
       error: 'expired_token',
       status: 400,
     });
   });
 
-  it('gives up when it is denied', async () => {
+  it('stops after a denial', async () => {
     const login = await initiateDeviceAuthorization(client, { scope: 'anything' });
     await decide(ada, login.user_code, 'deny').expect(200);
     await expect(pollDeviceAuthorizationGrant(client, { ...login, interval: 0 })).rejects.toMatchObject({
@@ -95,8 +95,8 @@ describe('openid-client', () => {
   });
 });
 
-describe('the token endpoint', () => {
-  it('answers flat, with 400, while nobody has decided', async () => {
+describe('POST /oauth/token', () => {
+  it('responds with 400 and a flat error until the approval', async () => {
     const { device_code, user_code } = await begin();
     const pending = await token(device_code).expect(400).expect('Cache-Control', 'no-store');
     expect(pending.body).toEqual(flat('authorization_pending'));
@@ -110,7 +110,7 @@ describe('the token endpoint', () => {
     expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
   });
 
-  /** Polls as clients do that send their id in a header. */
+  /** Polls like a client that sends its id in a Basic header. */
   const basicToken = (deviceCode: string) =>
     app.anonymous
       .post('/oauth/token')
@@ -118,10 +118,10 @@ describe('the token endpoint', () => {
       .type('form')
       .send({ grant_type: DEVICE_CODE_GRANT, device_code: deviceCode });
 
-  it('slows nobody down who tries a header first and repeats each poll without, as Go does', async () => {
+  it('does not slow down a client that repeats each poll without its Basic header, as Go does', async () => {
     const { device_code, user_code } = await begin();
     for (const first of ['authorization_pending', 'slow_down', 'slow_down']) {
-      expect((await basicToken(device_code)).body).toEqual(flat(first)); // of which it takes no notice
+      expect((await basicToken(device_code)).body).toEqual(flat(first)); // the client ignores this response
       expect((await token(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
       await letPass(app, 4);
     }
@@ -131,7 +131,7 @@ describe('the token endpoint', () => {
     expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
   });
 
-  it('tells who always sends the header what it tells others', async () => {
+  it('responds to a client that always sends a Basic header as to others', async () => {
     const { device_code, user_code } = await begin();
     for (let i = 0; i < 3; i++) {
       expect((await basicToken(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
@@ -143,7 +143,7 @@ describe('the token endpoint', () => {
     expect((await basicToken('x').expect(400)).body).toEqual(flat('invalid_grant'));
   });
 
-  it('is for the same sessions as our own', async () => {
+  it('accepts the sessions of /auth/device/code, and vice versa', async () => {
     const [ours, theirs] = [await beginLogin(app), await begin()];
     await decide(ada, ours.user_code, 'approve').expect(200);
     await decide(ada, theirs.user_code, 'approve').expect(200);
@@ -159,22 +159,25 @@ describe('the token endpoint', () => {
     ['another grant type', 'grant_type=authorization_code&code=x', 'unsupported_grant_type'],
     ['no device code', `grant_type=${DEVICE_CODE_GRANT}`, 'invalid_request'],
     ['an empty device code', `grant_type=${DEVICE_CODE_GRANT}&device_code=`, 'invalid_request'],
-    ['a device code that is not ours', `grant_type=${DEVICE_CODE_GRANT}&device_code=x`, 'invalid_grant'],
+    ['an unknown device code', `grant_type=${DEVICE_CODE_GRANT}&device_code=x`, 'invalid_grant'],
     ['a parameter twice', `grant_type=${DEVICE_CODE_GRANT}&device_code=x&device_code=x`, 'invalid_request'],
     ['JSON', '{"device_code": "x"}', 'invalid_request'],
     ['too much', 'x'.repeat(1_048_577), 'invalid_request'],
-  ])('refuses %s', async (_what, body, error) => {
-    const answer = await app.anonymous.post('/oauth/token').type('form').send(body).expect(400);
-    expect(answer.body).toEqual(flat(error));
+  ])('rejects %s', async (_what, body, error) => {
+    const response = await app.anonymous.post('/oauth/token').type('form').send(body).expect(400);
+    expect(response.body).toEqual(flat(error));
   });
 
-  it.each(['application/json', 'text/plain', 'multipart/form-data'])('refuses %s', async (type) => {
-    const request = app.anonymous.post('/oauth/token').set('Content-Type', type);
-    const answer = await request.send(`grant_type=${DEVICE_CODE_GRANT}&device_code=x`).expect(400);
-    expect(answer.body).toEqual(flat('invalid_request'));
-  });
+  it.each(['application/json', 'text/plain', 'multipart/form-data'])(
+    'rejects the content type %s',
+    async (type) => {
+      const request = app.anonymous.post('/oauth/token').set('Content-Type', type);
+      const response = await request.send(`grant_type=${DEVICE_CODE_GRANT}&device_code=x`).expect(400);
+      expect(response.body).toEqual(flat('invalid_request'));
+    },
+  );
 
-  it('does not tell what went wrong inside', async () => {
+  it('does not reveal internal errors', async () => {
     const { device_code, user_code } = await begin();
     await decide(ada, user_code, 'approve').expect(200);
     await app.database.query('ALTER TABLE proxy_keys ADD CONSTRAINT no_more CHECK (id < 0) NOT VALID');
@@ -188,20 +191,20 @@ describe('the token endpoint', () => {
   });
 });
 
-describe('the device authorization endpoint', () => {
-  it('takes names of its own before the client id', async () => {
+describe('POST /oauth/device_authorization', () => {
+  it('prefers name to client_id', async () => {
     const { user_code } = await begin({ name: ' My\u202e CLI ', hostname: 'box' });
     const { body } = await ada.get(`/me/device-requests/${user_code}`).expect(200);
     expect(body).toMatchObject({ name: 'My CLI', hostname: 'box' });
   });
 
-  it('takes an empty parameter for none', async () => {
+  it('treats an empty parameter as absent', async () => {
     const { user_code } = await begin({ client_id: 'cli', name: '', hostname: '' });
     const { body } = await ada.get(`/me/device-requests/${user_code}`).expect(200);
     expect(body).toMatchObject({ name: 'cli', hostname: null });
   });
 
-  it('shares the limit with our own format', async () => {
+  it('shares its rate limit with /auth/device/code', async () => {
     for (let i = 0; i < 10; i++) await (i % 2 ? begin() : beginLogin(app));
     const { body, headers } = await app.anonymous
       .post('/oauth/device_authorization')
@@ -214,7 +217,7 @@ describe('the device authorization endpoint', () => {
   });
 });
 
-it('describes itself', async () => {
+it('the metadata names the endpoints', async () => {
   const { body } = await app.anonymous.get('/.well-known/oauth-authorization-server').expect(200);
   expect(body).toEqual({
     issuer: PUBLIC_URL,
@@ -227,7 +230,7 @@ it('describes itself', async () => {
   });
 });
 
-it('is found by its metadata where PUBLIC_URL has a path, behind a balancer that takes it off', async () => {
+it('the metadata is found if PUBLIC_URL has a path that a load balancer strips', async () => {
   const issuer = 'https://example.com/apps/mint';
   const below = await startApp({ PUBLIC_URL: `${issuer}/` });
   try {

@@ -12,8 +12,8 @@ type Json = Response['body'];
 
 const sh = promisify(execFile);
 
-describe('the examples of bodies', () => {
-  /** What they have in them is secret: there is no example that could work. */
+describe('the examples of request bodies', () => {
+  /** Bodies that contain a secret, so that no example can work. */
   const WITH_SECRETS: Record<string, number> = {
     previewInvitation: 404,
     acceptInvitationByToken: 404,
@@ -63,7 +63,7 @@ describe('the examples of bodies', () => {
     return path.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!);
   };
 
-  it('work as they are', async () => {
+  it('are accepted unchanged', async () => {
     expect(operations.length).toBeGreaterThan(20);
     for (const { path, method, operation, example } of operations) {
       const id: string = operation.operationId;
@@ -74,7 +74,7 @@ describe('the examples of bodies', () => {
   });
 });
 
-describe('the examples of tables', () => {
+describe('the examples of CSV responses', () => {
   let app: TestApp;
   let paths: Json;
 
@@ -84,7 +84,7 @@ describe('the examples of tables', () => {
   });
   afterAll(() => app.close());
 
-  it.each(['', '/requests'])('have the columns of usage%s, and a row', async (path) => {
+  it.each(['', '/requests'])('have the columns of usage%s and one row', async (path) => {
     const { admin, base } = await teamOwner(app);
     for (const [documented, owner] of [
       [`/me/usage${path}`, '/me'],
@@ -98,7 +98,7 @@ describe('the examples of tables', () => {
   });
 });
 
-describe('the sign-in of development', () => {
+describe('the development sign-in in the document', () => {
   let app: TestApp;
   let operation: Json;
 
@@ -108,7 +108,7 @@ describe('the sign-in of development', () => {
   });
   afterAll(() => app.close());
 
-  it('takes the same of scripts and of forms', () => {
+  it('accepts the same members as JSON and as a form', () => {
     const media: Json[] = Object.values(operation.requestBody.content);
     expect(media.map(({ schema }) => schema.$ref)).toEqual([
       '#/components/schemas/SignIn',
@@ -118,9 +118,9 @@ describe('the sign-in of development', () => {
 
   it.each([
     ['a page', { email: 'ada@example.com' }, 200],
-    ['the way on', { email: 'ada@example.com', return_to: '/docs' }, 303],
+    ['a redirect', { email: 'ada@example.com', return_to: '/docs' }, 303],
     ['the form again', { email: 'ada' }, 400],
-  ])('answers a form with %s, as the document says', async (_what, fields, status) => {
+  ])('responds to a form with %s, as documented', async (_what, fields, status) => {
     const { headers } = await app.anonymous.post('/dev/sign-in').type('form').send(fields).expect(status);
     const declared = operation.responses[status];
     const told = Object.keys(declared.headers).map((name) => name.toLowerCase());
@@ -130,7 +130,7 @@ describe('the sign-in of development', () => {
   });
 });
 
-describe('the commands of the introduction', () => {
+describe('the commands in the introduction', () => {
   let app: TestApp;
   let provider: FakeUpstream;
   let blocks: string[];
@@ -152,7 +152,7 @@ describe('the commands of the introduction', () => {
     await provider.close();
   });
 
-  /** Runs a block, with what the reader puts between the quotation marks, and has put there before. */
+  /** Runs a block with `secret` as the value that the reader has to insert, and with earlier values as variables. */
   async function paste(
     block: string | undefined,
     secret = '',
@@ -163,7 +163,7 @@ describe('the commands of the introduction', () => {
     return JSON.parse(stdout);
   }
 
-  it('lead from nothing to models, one after the other', async () => {
+  it('lead from the sign-in to the list of models', async () => {
     const [signIn, projects, upstream, begin, poll, models, ...rest] = blocks;
     expect(rest).toEqual([]);
     const { token } = await paste(signIn);

@@ -17,8 +17,8 @@ const slug = () => `team-${++count}`;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const typed = (type: string) => ({ error: { type, message: expect.any(String) } });
 
-describe('creating', () => {
-  it('makes the caller its admin', async () => {
+describe('POST /me/organizations', () => {
+  it('makes the caller an admin', async () => {
     const ann = await app.as('ann');
     const { body } = await ann.post('/me/organizations').send({ name: ' Acme ', slug: 'acme' }).expect(201);
     expect(body).toEqual({
@@ -57,7 +57,7 @@ describe('creating', () => {
     [{ name: 'x'.repeat(256), slug: 'x' }, 'invalid_name'],
     [{ name: 'x\0', slug: 'x' }, 'invalid_name'],
     [{ name: ['x'], slug: 'x' }, 'invalid_name'],
-  ])('refuses %j', async (body, type) => {
+  ])('rejects %j', async (body, type) => {
     const { body: answer } = await (await app.as('ann')).post('/me/organizations').send(body).expect(400);
     expect(answer).toEqual(typed(type));
   });
@@ -72,7 +72,7 @@ describe('creating', () => {
     expect(body).toMatchObject({ slug: good, kind: 'team', role: 'admin', member_count: 1 });
   });
 
-  it('refuses a slug that somebody has', async () => {
+  it('rejects a slug that is taken', async () => {
     const taken = slug();
     await (await app.as('ann')).post('/me/organizations').send({ name: 'a', slug: taken }).expect(201);
     for (const user of ['ann', 'bob']) {
@@ -88,8 +88,8 @@ describe('creating', () => {
   });
 });
 
-describe('the list', () => {
-  it('has what the caller belongs to, in order of id, with the caller’s role', async () => {
+describe('GET /me/organizations', () => {
+  it('lists the organizations of the caller by id, with the role of the caller', async () => {
     await (await app.as('lou')).get('/me/organizations').expect(200);
     const [theirs, other] = [await teamOwner(app), await teamOwner(app)];
     const lou = await join(app, other, 'lou', 'admin');
@@ -105,8 +105,8 @@ describe('the list', () => {
   });
 });
 
-describe('renaming', () => {
-  it('changes the name and nothing else', async () => {
+describe('PUT /me/organizations/:id', () => {
+  it('changes only the name', async () => {
     const team = await teamOwner(app);
     const { body: before } = await team.admin.get(team.base);
     const { body: after } = await team.admin
@@ -119,7 +119,7 @@ describe('renaming', () => {
     expect((await team.admin.get(team.base)).body.name).toBe('New');
   });
 
-  it('is for admins', async () => {
+  it('rejects members', async () => {
     const team = await teamOwner(app);
     const member = await join(app, team, 'mel', 'member');
     const { body } = await member.put(team.base).send('not JSON').expect(403);
@@ -132,7 +132,7 @@ describe('renaming', () => {
     [{ slug: 7 }, 'invalid_slug'],
     [{ name: 'New', slug: '' }, 'invalid_slug'],
     [{ name: '' }, 'invalid_name'],
-  ])('refuses %j', async (body, type) => {
+  ])('rejects %j', async (body, type) => {
     const team = await teamOwner(app);
     const { body: before } = await team.admin.get(team.base);
     expect((await team.admin.put(team.base).send(body).expect(400)).body).toEqual(typed(type));
@@ -155,7 +155,7 @@ describe('a personal organization', () => {
     await person.admin.get('/me/projects').expect(200, { projects: [] });
   });
 
-  it('refuses what it would refuse to anybody before it says so', async () => {
+  it('checks the body before the kind of the organization', async () => {
     const person = await personalOwner(app);
     const url = `/me/organizations/${person.organizationId}`;
     expect((await person.admin.put(url).send({ name: '' }).expect(400)).body).toEqual(typed('invalid_name'));
@@ -167,7 +167,7 @@ describe('a personal organization', () => {
     expect(demoted.body).toEqual(typed('last_admin'));
   });
 
-  it("has its user's projects at both addresses", async () => {
+  it('has the same projects at both addresses', async () => {
     const person = await personalOwner(app);
     const { body: project } = await person.admin.post('/me/projects').send({ name: 'Mine' });
     const url = `/me/organizations/${person.organizationId}/projects`;
@@ -176,10 +176,10 @@ describe('a personal organization', () => {
   });
 });
 
-describe('deleting', () => {
+describe('DELETE /me/organizations/:id', () => {
   const TABLES = ['projects', 'documents', 'upstreams', 'memberships', 'invitations', 'audit_events'];
 
-  it('takes everything along, and the bodies', async () => {
+  it('deletes all rows and the bodies of documents', async () => {
     const [team, other] = [await teamOwner(app), await teamOwner(app)];
     const member = await join(app, team, 'del', 'member');
     const [document] = [await createDocument(team), await createDocument(other)];
@@ -210,7 +210,7 @@ describe('deleting', () => {
     expect(await bodies()).not.toContain(idOf(document));
   });
 
-  it('touches nothing of anybody else', async () => {
+  it('leaves other organizations unchanged', async () => {
     const [team, other] = [await teamOwner(app), await teamOwner(app)];
     const nat = await join(app, team, 'nat', 'admin');
     await join(app, other, 'nat', 'admin');
@@ -231,7 +231,7 @@ describe('deleting', () => {
     expect(await bodies()).toContain(idOf(document));
   });
 
-  it('revokes the keys of all members, and counts those that were not revoked already', async () => {
+  it('revokes the keys of all members and counts only newly revoked ones', async () => {
     const team = await teamOwner(app);
     const member = await join(app, team, 'kay', 'member');
     const { body: gone } = await team.admin.post(`${team.base}/keys`).expect(201);
@@ -247,7 +247,7 @@ describe('deleting', () => {
     ['', 409],
     ['TEAM', 409],
     ['another', 409],
-  ])('is not confirmed by %j', async (confirmation, status) => {
+  ])('rejects the confirmation %j', async (confirmation, status) => {
     const team = await teamOwner(app);
     const { body } = await team.admin.delete(team.base).set('X-Confirm-Slug', confirmation).expect(status);
     expect(body).toEqual(typed('slug_mismatch'));
@@ -255,14 +255,14 @@ describe('deleting', () => {
     await createDocument(team);
   });
 
-  it('is confirmed by the slug, or by nothing at all', async () => {
+  it('accepts the slug as confirmation, or no confirmation', async () => {
     const team = await teamOwner(app);
     const { slug: exact } = (await team.admin.get(team.base)).body;
     await team.admin.delete(team.base).set('X-Confirm-Slug', exact.toUpperCase()).expect(409);
     await team.admin.delete(team.base).set('X-Confirm-Slug', exact).expect(200);
   });
 
-  it('reserves the slug for whoever performed the latest deletion', async () => {
+  it('reserves the slug for the user of the latest deletion', async () => {
     const [ann, bob, eve] = [await app.as('ann'), await app.as('bob'), await app.as('eve')];
     const reserved = slug();
     const create = (agent: Agent) => agent.post('/me/organizations').send({ name: 'Again', slug: reserved });
@@ -293,7 +293,7 @@ describe('deleting', () => {
     await createdBy(eve);
   });
 
-  it('keeps a slug reserved when its admin comes back under another address', async () => {
+  it('keeps a slug reserved when the e-mail address of its admin changes', async () => {
     const reserved = slug();
     const { body } = await (
       await app.as('ida')
@@ -308,7 +308,7 @@ describe('deleting', () => {
   });
 });
 
-it('an organization that is not the caller’s looks like one that does not exist', async () => {
+it('responds to non-members as if the organization did not exist', async () => {
   const team = await teamOwner(app);
   const stranger = await app.as('stranger');
   for (const [method, path] of [

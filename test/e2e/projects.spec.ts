@@ -27,7 +27,7 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     return (await owner.admin.post(url).send(body).expect(201)).body;
   }
 
-  it('creates a project and answers with it', async () => {
+  it('creates a project and returns it', async () => {
     const project = await createProject({ name: '  Handbook\u00a0\n', description: ' as it comes ' });
     expect(project).toEqual({
       id: expect.any(Number),
@@ -48,14 +48,14 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     },
   );
 
-  it('keeps all descriptions together below what a list can bear, and changes nothing beyond', async () => {
+  it('rejects descriptions that exceed the limit together, and changes nothing', async () => {
     const description = 'x'.repeat(1_000_000);
     const short = await createProject({ name: 'short' });
     for (const name of '12345678') await createProject({ name, description });
     const { body } = await owner.admin.post(url).send({ name: '9', description }).expect(409);
     expect(body.error).toEqual({
       type: 'descriptions_too_long',
-      message: 'the descriptions of all projects take more than 8388608 bytes together',
+      message: 'all project descriptions together exceed 8388608 bytes: shorten one first',
     });
     await owner.admin.put(`${url}/${short.id}`).send({ name: 'long', description }).expect(409, body);
     await createProject({ name: 'another' });
@@ -63,7 +63,7 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     expect(projects.map(({ name }: { name: string }) => name)).toEqual(['short', ...'12345678', 'another']);
   });
 
-  it('lets descriptions that are too long already become shorter', async () => {
+  it('allows shorter descriptions above the limit', async () => {
     const { id } = await createProject();
     await app.database.query(`UPDATE projects SET description = repeat('x', 9000000) WHERE id = $1`, [id]);
     const describe = (description: string) => owner.admin.put(`${url}/${id}`).send({ description });
@@ -71,7 +71,7 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     await describe('').expect(200);
   });
 
-  it('lists in order of creation, with an entity tag that saves the body', async () => {
+  it('lists in order of creation, with an entity tag for 304 responses', async () => {
     for (const name of ['c', 'a', 'b']) await createProject({ name });
     const { body, headers } = await owner.admin.get(url).expect(200);
     expect(body.projects.map(({ name }: { name: string }) => name)).toEqual(['c', 'a', 'b']);
@@ -100,7 +100,7 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     await owner.admin.get(`${url}/${before.id}`).expect(200, after);
   });
 
-  it('advances updated_at with every PUT, however fast they come', async () => {
+  it('advances updated_at with every PUT, also in quick succession', async () => {
     const { id } = await createProject();
     const times = [];
     for (let i = 0; i < 20; i++) times.push((await owner.admin.put(`${url}/${id}`).send({})).body.updated_at);
@@ -121,13 +121,13 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     await createProject(); // the name is free again
   });
 
-  it('keeps names apart exactly: case and normal form count', async () => {
+  it('compares names exactly: case and normal form count', async () => {
     for (const name of ['é', 'e\u0301', 'E', 'e']) await createProject({ name });
     const { body } = await owner.admin.post(url).send({ name: ' é ' }).expect(409);
     expect(body).toEqual({ error: { type: 'name_taken', message: expect.any(String) } });
   });
 
-  it('does not rename onto a name that is taken', async () => {
+  it('rejects a rename to a name that is taken', async () => {
     await createProject({ name: 'one' });
     const two = await createProject({ name: 'two' });
     const { body } = await owner.admin
@@ -148,7 +148,7 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     expect(body.projects).toHaveLength(5);
   });
 
-  it('leaves both their names to two that want each other’s', async () => {
+  it('rejects both renames when two projects swap names', async () => {
     const [a, b] = [await createProject({ name: 'a' }), await createProject({ name: 'b' })];
     const other = await connect(app.database);
     await other.query('BEGIN');
@@ -164,7 +164,7 @@ describe.each(OWNER_KINDS)('projects of %s', (_kind, makeOwner) => {
     await owner.admin.get(`${url}/${b.id}`).expect(200, b);
   });
 
-  it('gives the same name to different owners', async () => {
+  it('allows the same name for different owners', async () => {
     await createProject({ name: 'Shared' });
     const other = await makeOwner(app);
     await other.admin.post(`${other.base}/projects`).send({ name: 'Shared' }).expect(201);
@@ -208,7 +208,7 @@ describe('projects of a team', () => {
     await member.delete(`${url}/999`).expect(403);
   });
 
-  it.each(['get', 'post'] as const)('do not exist for strangers (%s)', async (method) => {
+  it.each(['get', 'post'] as const)('are 404 for non-members (%s)', async (method) => {
     const stranger = await app.as('stranger');
     const unknown = await stranger[method]('/me/organizations/999999/projects').expect(404);
     expect(unknown.body).toEqual({ error: { message: 'organization not found' } });

@@ -8,7 +8,7 @@ import type { TestOwner } from '../support/owners.js';
 import { eventually } from '../support/eventually.js';
 import { inParallel } from '../support/parallel.js';
 import { call, fillPool, mintKey, open, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
-import { answerWith, answerWithEvents, startRawUpstream } from '../support/raw-upstream.js';
+import { respondRaw, respondWith, respondWithEvents, startRawUpstream } from '../support/raw-upstream.js';
 import type { RawUpstream } from '../support/raw-upstream.js';
 
 const ANSWER = '{"id":"chatcmpl-1","object":"chat.completion","choices":[]}';
@@ -20,7 +20,7 @@ let key: string;
 
 beforeAll(async () => {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
-  upstream = await startRawUpstream(answerWith(ANSWER));
+  upstream = await startRawUpstream(respondWith(ANSWER));
   ({ owner, key } = await ownerWith(app, `${upstream.url}/v1`));
 });
 afterAll(async () => {
@@ -28,23 +28,23 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  upstream.answer = answerWith(ANSWER);
+  upstream.respond = respondWith(ANSWER);
   upstream.requests.length = 0;
 });
 
 const lastRequest = () => upstream.requests.at(-1)!;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-describe('the credential', () => {
+describe('proxy key of a request', () => {
   const chat = { body: '{"model":"m"}' };
 
-  it.each(['authorization', 'x-api-key', 'api-key'])('is taken from %s', async (header) => {
+  it.each(['authorization', 'x-api-key', 'api-key'])('is read from the header %s', async (header) => {
     const value = header === 'authorization' ? `Bearer ${key}` : key;
     const { status } = await call(app, 'none', { ...chat, headers: { authorization: '', [header]: value } });
     expect(status).toBe(200);
   });
 
-  it('is 401 when missing, in a form that both SDKs read', async () => {
+  it('is required: a request without a key is 401, in the format of both SDKs', async () => {
     const { status, text, headers } = await call(app, '', { ...chat, headers: { authorization: '' } });
     expect(status).toBe(401);
     expect(JSON.parse(text)).toEqual({
@@ -63,7 +63,7 @@ describe('the credential', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is one and the same 401 when unknown, malformed, revoked or expired', async () => {
+  it('is rejected with the same 401 if it is unknown, malformed, revoked or expired', async () => {
     const { body: revoked } = await owner.admin.post('/me/keys').expect(201);
     await owner.admin.delete(`/me/keys/${revoked.id}`).expect(204);
     const { body: expired } = await owner.admin
@@ -84,7 +84,7 @@ describe('the credential', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is refused before the body is read', async () => {
+  it('is rejected before the body is read', async () => {
     const { status } = await call(app, 'sk-nothing', {
       method: 'POST',
       headers: { 'content-length': '1000000' },
@@ -92,12 +92,16 @@ describe('the credential', () => {
     expect(status).toBe(401);
   });
 
-  it('never reaches the upstream, which gets its own', async () => {
+  it('is replaced by the API key of the upstream', async () => {
     await call(app, key, {
       ...chat,
       headers: {
-        ...{ 'x-api-key': 'sk-other', 'api-key': 'sk-third', 'x-goog-api-key': 'sk-fourth' },
-        ...{ cookie: 'mintkeep_session=secret', cookie2: '$Version=1', 'proxy-authorization': 'Basic x' },
+        'x-api-key': 'sk-other',
+        'api-key': 'sk-third',
+        'x-goog-api-key': 'sk-fourth',
+        cookie: 'mintkeep_session=secret',
+        cookie2: '$Version=1',
+        'proxy-authorization': 'Basic x',
       },
     });
     const { headers } = lastRequest();
@@ -107,7 +111,7 @@ describe('the credential', () => {
     expect(JSON.stringify(headers)).not.toContain(key);
   });
 
-  it('is x-api-key for Anthropic', async () => {
+  it('is replaced by the header x-api-key for Anthropic', async () => {
     const anthropic = { url: upstream.url, provider: 'anthropic', apiKey: 'sk-ant-12345' } as const;
     const { key: secret } = await ownerWith(app, anthropic);
     await call(app, secret, { path: '/v1/messages', body: '{}' });
@@ -120,8 +124,8 @@ describe('the credential', () => {
   });
 });
 
-describe('to the upstream', () => {
-  it('come method, path, query and body as they are', async () => {
+describe('request to the upstream', () => {
+  it('keeps the method, path, query and body', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
       const body = method === 'HEAD' || method === 'GET' ? undefined : `{"${method}": 1 }`;
       const { status } = await call(app, key, { method, path: '/v1/files/a%20b?x=1&y=%2F', body });
@@ -131,14 +135,14 @@ describe('to the upstream', () => {
     }
   });
 
-  it('comes the length of what may have a body, also where it has none', async () => {
+  it('has a Content-Length if the method allows a body, also for an empty body', async () => {
     for (const [method, length] of [['POST', '0'], ['PUT', '0'], ['GET'], ['HEAD'], ['DELETE']] as const) {
       await call(app, key, { method });
       expect([method, lastRequest().headers['content-length']]).toEqual([method, length]);
     }
   });
 
-  it('comes no TRACE, whose answer would show the key', async () => {
+  it('is not sent for TRACE, because the response would show the key', async () => {
     const { status, text, headers } = await call(app, key, { method: 'TRACE' });
     expect([status, JSON.parse(text).error.code]).toEqual([405, 'method_not_allowed']);
     expect(headers.allow).toContain('GET, HEAD, POST');
@@ -146,9 +150,9 @@ describe('to the upstream', () => {
   });
 
   it.each([
-    ['as it comes', { connection: 'Upgrade', upgrade: 'websocket' }],
-    ['behind a balancer', {}],
-  ])('comes no WebSocket handshake, %s', async (_what, hops) => {
+    ['with its Upgrade header', { connection: 'Upgrade', upgrade: 'websocket' }],
+    ['without the Upgrade header, as load balancers relay it', {}],
+  ])('is not sent for a WebSocket handshake %s', async (_description, hops) => {
     const handshake = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' };
     const get = { method: 'GET', path: '/v1/responses', headers: { ...handshake, ...hops } };
     const { status, text, headers } = await call(app, key, get);
@@ -157,18 +161,35 @@ describe('to the upstream', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('come headers but those that belong to the connection, to proxies, or to us', async () => {
+  it('has the headers of the client except hop-by-hop, forwarding and credential headers', async () => {
     await call(app, key, {
       body: '{}',
       headers: {
-        ...{ 'content-type': 'application/json; charset=utf-8', 'anthropic-version': '2023-06-01' },
-        ...{ 'x-custom': 'ä'.normalize(), 'openai-organization': 'org', 'accept-encoding': 'br' },
-        ...{ 'x-forwarded-for': '1.2.3.4', forwarded: 'for=1.2.3.4', 'x-real-ip': '1.2.3.4', via: '1.1 x' },
-        ...{ 'x-forwarded-proto': 'http', 'x-original-url': '/v1', 'true-client-ip': '1.2.3.4' },
-        ...{ 'x-client-ip': '1.2.3.4', 'x-cluster-client-ip': '1.2.3.4', 'client-ip': '1.2.3.4' },
-        ...{ 'cf-connecting-ip': '1.2.3.4', 'fly-client-ip': '1.2.3.4', 'fastly-client-ip': '1.2.3.4' },
-        ...{ te: 'trailers', upgrade: 'h2c', 'http2-settings': 'AAA', 'proxy-connection': 'keep-alive' },
-        ...{ connection: 'keep-alive, content-type, x-hop', 'x-hop': '1', 'keep-alive': 'timeout=5' },
+        'content-type': 'application/json; charset=utf-8',
+        'anthropic-version': '2023-06-01',
+        'x-custom': 'ä'.normalize(),
+        'openai-organization': 'org',
+        'accept-encoding': 'br',
+        'x-forwarded-for': '1.2.3.4',
+        forwarded: 'for=1.2.3.4',
+        'x-real-ip': '1.2.3.4',
+        via: '1.1 x',
+        'x-forwarded-proto': 'http',
+        'x-original-url': '/v1',
+        'true-client-ip': '1.2.3.4',
+        'x-client-ip': '1.2.3.4',
+        'x-cluster-client-ip': '1.2.3.4',
+        'client-ip': '1.2.3.4',
+        'cf-connecting-ip': '1.2.3.4',
+        'fly-client-ip': '1.2.3.4',
+        'fastly-client-ip': '1.2.3.4',
+        te: 'trailers',
+        upgrade: 'h2c',
+        'http2-settings': 'AAA',
+        'proxy-connection': 'keep-alive',
+        connection: 'keep-alive, content-type, x-hop',
+        'x-hop': '1',
+        'keep-alive': 'timeout=5',
       },
     });
     expect(lastRequest().headers).toEqual({
@@ -184,24 +205,27 @@ describe('to the upstream', () => {
 
   it.each([
     ['a compressed body', gzipSync('{"model":"m","stream":true}'), { 'content-encoding': 'gzip' }],
-    ['what is no JSON', Buffer.from('{"model": "m", "stream": true, '), {}],
+    ['a body that is not JSON', Buffer.from('{"model": "m", "stream": true, '), {}],
     ['arbitrary bytes', randomBytes(1_000), { 'content-type': 'application/octet-stream' }],
-    ['30 MiB', Buffer.alloc(30 * 1_048_576, 'x'), {}],
-  ])('come the bytes of %s unchanged', async (_what, body, headers) => {
+    ['a body of 30 MiB', Buffer.alloc(30 * 1_048_576, 'x'), {}],
+  ])('has the unchanged bytes of %s', async (_description, body, headers) => {
     expect((await call(app, key, { body, headers })).status).toBe(200);
     expect(sha256(lastRequest().body)).toBe(sha256(body));
   });
 
-  it('comes a chunked body with its length', async () => {
+  it('has a Content-Length for a chunked body', async () => {
     const { status } = await call(app, key, { body: '{"a":1}', headers: { 'transfer-encoding': 'chunked' } });
     const { headers, body } = lastRequest();
     expect([status, body.toString(), headers['content-length'], headers['transfer-encoding']]).toEqual([
-      ...[200, '{"a":1}', '7', undefined],
+      200,
+      '{"a":1}',
+      '7',
+      undefined,
     ]);
   });
 
   it.each(['/v1/../admin', '/v1/%2e%2e/admin', '/v1/a/..%2f..%2fadmin'])(
-    '%s does not get out',
+    'is not sent for the path %s, which leaves /v1',
     async (path) => {
       const { status, text } = await call(app, key, { path });
       expect([status, JSON.parse(text).error.code]).toEqual([404, 'not_found']);
@@ -209,7 +233,7 @@ describe('to the upstream', () => {
     },
   );
 
-  it('goes what is below /v1 alone', async () => {
+  it('is sent for paths below /v1 only', async () => {
     for (const path of ['/v1beta/models', '/v10', '/V1/models']) {
       const { status, text } = await call(app, key, { path });
       expect([status, JSON.parse(text)]).toEqual([404, { error: { message: 'not found' } }]);
@@ -219,67 +243,129 @@ describe('to the upstream', () => {
   });
 });
 
-describe('to the client', () => {
-  it('come status, content type and bytes as they are', async () => {
+const VARY = 'Authorization, X-Api-Key, Api-Key';
+
+describe('response to the client', () => {
+  it('keeps the status, content type and bytes', async () => {
     const body = randomBytes(300_000);
-    upstream.answer = answerWith(body, { status: 207, type: 'audio/mpeg' });
+    upstream.respond = respondWith(body, { status: 207, type: 'audio/mpeg' });
     const reply = await call(app, key, { body: '{}' });
     expect([reply.status, reply.headers['content-type'], sha256(reply.body)]).toEqual([
-      ...[207, 'audio/mpeg', sha256(body)],
+      207,
+      'audio/mpeg',
+      sha256(body),
     ]);
   });
 
-  it('come headers but cookies and those of the connection, with the id of the request', async () => {
-    upstream.answer = answerWith(ANSWER, {
+  it('has the headers of the upstream except cookies and hop-by-hop headers, and the request id', async () => {
+    upstream.respond = respondWith(ANSWER, {
       headers:
         'Set-Cookie: a=b\r\nX-RateLimit-Remaining: 1\r\nX-Request-Id: theirs\r\nRequest-Id: theirs\r\n' +
         'Connection: keep-alive\r\nConnection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=60\r\nProxy-Authenticate: x\r\n' +
         'NEL: {}\r\nReport-To: {}\r\nReporting-Endpoints: a="/"\r\nClear-Site-Data: "*"\r\nSet-Cookie2: a=b\r\n' +
         'Alt-Svc: h3=":443"\r\nStrict-Transport-Security: max-age=9\r\nAccess-Control-Allow-Origin: *\r\n' +
+        'X-Accel-Redirect: /internal/secret\r\nX-Accel-Buffering: yes\r\nx-ACCEL-anything: 1\r\n' +
+        'X-Sendfile: /etc/passwd\r\nX-LIGHTTPD-send-file: /etc/passwd\r\nX-Reproxy-URL: http://10.0.0.1/\r\n' +
         'X-Twice: 1\r\nX-Twice: 2\r\nDate: Sat, 21 Nov 2026 00:00:00 GMT\r\n',
     });
     const { headers } = await call(app, key, { body: '{}', headers: { 'x-request-id': 'mine-1' } });
     expect(headers).toEqual({
-      ...{ 'content-type': 'application/json', 'content-length': String(ANSWER.length) },
-      ...{ 'x-ratelimit-remaining': '1', 'x-twice': '1, 2', date: 'Sat, 21 Nov 2026 00:00:00 GMT' },
-      ...{ 'x-request-id': 'mine-1', 'request-id': 'mine-1', connection: 'close' },
+      'content-type': 'application/json',
+      'content-length': String(ANSWER.length),
+      'x-ratelimit-remaining': '1',
+      'x-twice': '1, 2',
+      date: 'Sat, 21 Nov 2026 00:00:00 GMT',
+      'x-request-id': 'mine-1',
+      'request-id': 'mine-1',
+      connection: 'close',
+      vary: VARY,
     });
   });
 
-  it.each([400, 401, 403, 404, 409, 422, 429])('comes a %i of the upstream as it is', async (status) => {
-    const second = await startRawUpstream(answerWith(ANSWER));
-    const { key: secret } = await ownerWith(app, upstream.url, second.url);
-    upstream.answer = answerWith('{"error":"no"}', { status, headers: 'Retry-After: 7\r\n' });
-    const reply = await call(app, secret, { body: '{}' });
-    expect([reply.status, reply.text, reply.headers['retry-after']]).toEqual([status, '{"error":"no"}', '7']);
-    expect(second.requests).toEqual([]);
-    await second.close();
+  describe.each(['keep-alive', 'close'])('on a connection with Connection: %s', (connection) => {
+    it.each<[string, number, string | undefined]>([
+      ['', 200, VARY],
+      ['', 429, VARY],
+      [
+        'Vary: Accept\r\nVary: origin, x-api-key\r\n',
+        200,
+        `Accept, origin, x-api-key, Authorization, Api-Key`,
+      ],
+      ['Vary: *\r\n', 200, '*'],
+      ['Vary: Accept, *\r\n', 200, 'Accept, *'],
+      ['Cache-Control: max-age=60, public\r\n', 200, VARY],
+      ['Cache-Control: max-age=60\r\nCache-Control: No-Store\r\n', 200, undefined],
+      ['Cache-Control: private\r\nVary: Accept\r\n', 200, 'Accept'],
+      ['Cache-Control: private="x-a, no-store", public\r\n', 200, VARY],
+      ['Cache-Control: x-private\r\n', 200, VARY],
+      ['Connection: Cache-Control\r\nCache-Control: no-store\r\n', 200, VARY],
+      ['Connection: Vary\r\nVary: *\r\n', 200, VARY],
+    ])('with upstream headers %j and status %i varies by %s', async (lines, status, expected) => {
+      upstream.respond = respondWith(ANSWER, { headers: lines, status });
+      const { headers } = await call(app, key, { body: '{}', headers: { connection } });
+      expect(headers.vary).toBe(expected);
+      expect(headers.vary === undefined || headers['content-length']).toBeTruthy();
+    });
+
+    it('has no Content-Length with status 204, also for a stream', async () => {
+      const head = 'HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n';
+      for (const type of ['application/json', 'text/event-stream']) {
+        upstream.respond = respondRaw(`${head}Content-Type: ${type}\r\n\r\n`);
+        const reply = await call(app, key, { method: 'DELETE', headers: { connection } });
+        expect(reply).toMatchObject({ status: 204, text: '', complete: true, headers: { vary: VARY } });
+        expect(reply.headers).not.toHaveProperty('content-length');
+        expect(reply.headers).not.toHaveProperty('transfer-encoding');
+      }
+    });
   });
 
-  it('comes a line of 1 MiB unchanged', async () => {
+  it('is 502 if the upstream responds with 304, because the client has no cached copy', async () => {
+    upstream.respond = respondRaw('HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n');
+    const { status, headers } = await call(app, key);
+    expect([status, headers['cache-control']]).toEqual([502, 'no-store']);
+  });
+
+  it.each([400, 401, 403, 404, 409, 422, 429])(
+    'is the response of the upstream for status %i',
+    async (status) => {
+      const second = await startRawUpstream(respondWith(ANSWER));
+      const { key: secret } = await ownerWith(app, upstream.url, second.url);
+      upstream.respond = respondWith('{"error":"no"}', { status, headers: 'Retry-After: 7\r\n' });
+      const reply = await call(app, secret, { body: '{}' });
+      expect([reply.status, reply.text, reply.headers['retry-after']]).toEqual([
+        status,
+        '{"error":"no"}',
+        '7',
+      ]);
+      expect(second.requests).toEqual([]);
+      await second.close();
+    },
+  );
+
+  it('contains an unchanged line of 1 MiB', async () => {
     const event = `data: {"x":"${'y'.repeat(1_048_576)}"}\n\n`;
-    upstream.answer = answerWithEvents(event, 'data: [DONE]\n\n');
+    upstream.respond = respondWithEvents(event, 'data: [DONE]\n\n');
     const reply = await call(app, key, { body: '{"stream":true}' });
     expect([reply.complete, reply.text === `${event}data: [DONE]\n\n`]).toEqual([true, true]);
   });
 
-  it('comes each large answer as it is, whatever else passes at the same time or breaks off', async () => {
+  it('contains only the bytes of its own request while others run or are aborted', async () => {
     const largeOf = (body: string) => body.repeat(Math.ceil(300_000 / body.length));
-    upstream.answer = (request) => answerWith(largeOf(request.body.toString()))(request);
+    upstream.respond = (request) => respondWith(largeOf(request.body.toString()))(request);
     const mixedUp: string[] = [];
     await inParallel(40, async (client) => {
       for (let i = 0; i < 10; i++) {
         const body = `{"from":"${client}-${i}"}`;
         const headers = { connection: i % 2 === 0 ? 'keep-alive' : 'close' };
-        if (client % 4 === 0) await leaveWithin(body, headers);
+        if (client % 4 === 0) await disconnectWithin(body, headers);
         else if ((await call(app, key, { body, headers })).text !== largeOf(body)) mixedUp.push(body);
       }
     });
     expect(mixedUp).toEqual([]);
   });
 
-  /** Once the first bytes of the answer are here. */
-  async function leaveWithin(body: string, headers: Record<string, string>): Promise<void> {
+  /** Disconnects after the first bytes of the response. */
+  async function disconnectWithin(body: string, headers: Record<string, string>): Promise<void> {
     const leaving = new AbortController();
     const response = await open(app, key, { body, headers, signal: leaving.signal });
     await once(response, 'data');
@@ -287,22 +373,22 @@ describe('to the client', () => {
     leaving.abort();
   }
 
-  it('comes nothing but the head for HEAD, 204 and an empty body', async () => {
-    upstream.answer = ({ socket }) => socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+  it('has no body for HEAD, 204 and an empty body', async () => {
+    upstream.respond = ({ socket }) => socket.write('HTTP/1.1 204 No Content\r\n\r\n');
     expect(await call(app, key, { method: 'DELETE' })).toMatchObject({
       status: 204,
       text: '',
       complete: true,
     });
-    upstream.answer = answerWith('');
+    upstream.respond = respondWith('');
     expect(await call(app, key)).toMatchObject({ status: 200, text: '', complete: true });
-    upstream.answer = answerWith(ANSWER);
+    upstream.respond = respondWith(ANSWER);
     const head = await call(app, key, { method: 'HEAD' });
     expect([head.status, head.headers['content-length']]).toEqual([200, String(ANSWER.length)]);
   });
 });
 
-it('refuses a body that is too large, announced or not, and lets the client read that', async () => {
+it('rejects a body above the limit, with Content-Length and in chunks, and delivers the rejection', async () => {
   const small = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_BODY_LIMIT: '1000' });
   const { key: secret } = await ownerWith(small, upstream.url);
   for (const headers of [undefined, { 'transfer-encoding': 'chunked' }]) {
@@ -314,7 +400,7 @@ it('refuses a body that is too large, announced or not, and lets the client read
   await small.close();
 });
 
-it('has nothing to offer for an empty pool', async () => {
+it('rejects a request whose pool is empty', async () => {
   const { status, headers, text } = await call(app, await mintKey(await personalOwner(app)), { body: '{}' });
   expect([status, headers['x-should-retry'], JSON.parse(text).error.code]).toEqual([
     503,
@@ -323,26 +409,26 @@ it('has nothing to offer for an empty pool', async () => {
   ]);
 });
 
-describe('a request that comes back', () => {
-  it('ends after three rounds, however many ways there are', async () => {
+describe('a request in a loop', () => {
+  it('is rejected after three passes, without failover', async () => {
     const person = await personalOwner(app);
     const own = await mintKey(person);
-    const other = await startRawUpstream(answerWith(ANSWER));
+    const other = await startRawUpstream(respondWith(ANSWER));
     await fillPool(person, ...[app.url, `${app.url}/v1`, other.url].map((url) => ({ url, apiKey: own })));
-    const headers = { 'x-request-id': 'goes-round' };
+    const headers = { 'x-request-id': 'loop' };
     const { status, text } = await call(app, own, { body: '{}', headers });
     expect([status, JSON.parse(text).error.code]).toEqual([400, 'loop_detected']);
     expect(other.requests).toEqual([]);
-    const rounds = await eventually(async () => {
+    const passes = await eventually(async () => {
       const { body } = await person.admin.get(`${person.base}/usage/requests`).expect(200);
       expect(body.requests).toHaveLength(4);
       return body.requests as { outcome: string }[];
     });
-    expect(rounds.every(({ outcome }) => outcome === 'client_error')).toBe(true);
+    expect(passes.every(({ outcome }) => outcome === 'client_error')).toBe(true);
     await other.close();
   });
 
-  it('ends as well where it asks for the list of models', async () => {
+  it('is rejected after two passes if it is for the model list', async () => {
     const person = await personalOwner(app);
     const own = await mintKey(person);
     await fillPool(person, ...[app.url, `${app.url}/v1`].map((url) => ({ url, apiKey: own })));
@@ -352,9 +438,9 @@ describe('a request that comes back', () => {
     await eventually(async () => expect(await count()).toBe(1 + 2 + 4));
   });
 
-  it('is marked where it goes to another of our kind, and nowhere else', async () => {
-    const kin = await ownerWith(app, { url: upstream.url, apiKey: await mintKey(owner) });
-    await call(app, kin.key, { body: '{}' });
+  it('carries the loop header only to upstreams with a proxy key', async () => {
+    const chained = await ownerWith(app, { url: upstream.url, apiKey: await mintKey(owner) });
+    await call(app, chained.key, { body: '{}' });
     expect(lastRequest().headers['cdn-loop']).toBe('mintkeep');
     await call(app, key, { body: '{}' });
     expect(lastRequest().headers).not.toHaveProperty('cdn-loop');

@@ -4,7 +4,7 @@ import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import type { TestOwner } from '../support/owners.js';
 import { call, ownerWith } from '../support/proxy-client.js';
-import { answerWith, chunk, LAST_CHUNK, startRawUpstream, STREAM_HEAD } from '../support/raw-upstream.js';
+import { respondWith, chunk, LAST_CHUNK, startRawUpstream, STREAM_HEADERS } from '../support/raw-upstream.js';
 import type { RawUpstream } from '../support/raw-upstream.js';
 import { callRecorded } from '../support/recorded.js';
 import { cuts, splitAt } from '../support/splits.js';
@@ -20,7 +20,7 @@ let key: string;
 
 beforeAll(async () => {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
-  upstream = await startRawUpstream(answerWith('{}'));
+  upstream = await startRawUpstream(respondWith('{}'));
   ({ owner, key } = await ownerWith(app, upstream.url));
 });
 afterAll(async () => {
@@ -28,10 +28,10 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Has the upstream answer with a stream in these pieces, each in a chunk and a write of its own. */
-function answerInPieces(pieces: readonly Buffer[]): void {
-  upstream.answer = ({ socket }) => {
-    socket.write(STREAM_HEAD);
+/** Makes the upstream send a stream in these pieces, each in its own chunk and write. */
+function respondInPieces(pieces: readonly Buffer[]): void {
+  upstream.respond = ({ socket }) => {
+    socket.write(STREAM_HEADERS);
     const writes = [...pieces.filter(({ length }) => length > 0).map(chunk), LAST_CHUNK];
     const next = () => {
       const write = writes.shift();
@@ -47,11 +47,11 @@ const LAST_CONTENT =
   'data: {"choices":[{"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
 
 it.each([
-  ['Mistral, which refuses to be', 'mistral', LAST_CONTENT],
+  ['Mistral, which rejects the option', 'mistral', LAST_CONTENT],
   ['OpenRouter', 'openrouter', USAGE],
-])('%s is not asked, and tells it all the same, also to the client', async (_who, provider, last) => {
+])('does not add the option for %s, and the client gets the usage anyway', async (_who, provider, last) => {
   const other = await ownerWith(app, { url: upstream.url, provider });
-  answerInPieces([Buffer.from(CONTENT + last + DONE)]);
+  respondInPieces([Buffer.from(CONTENT + last + DONE)]);
   const body = '{"stream" : true}';
   const { reply, record } = await callRecorded(app, other.owner, other.key, { body });
   expect(sentBody()).toBe(body);
@@ -60,7 +60,7 @@ it.each([
 });
 
 it.each([
-  ['no options', '{"stream" : true}', '{"stream_options":{"include_usage":true},"stream" : true}'],
+  ['missing', '{"stream" : true}', '{"stream_options":{"include_usage":true},"stream" : true}'],
   ['false', '{"stream":true,"stream_options":{"include_usage":false}}', undefined],
   [
     'null',
@@ -68,8 +68,8 @@ it.each([
     '{"stream":true, "stream_options" : {"include_usage":true}}',
   ],
   ['escaped names', '{"\\u0073tream":true,"\\u0073tream_options":{"include_usage":false}}', undefined],
-])('usage is asked for where there is %s, and left out of the answer', async (_what, body, expected) => {
-  answerInPieces([Buffer.from(CONTENT + USAGE + DONE)]);
+])('asks for usage if the option is %s, and drops the usage event', async (_what, body, expected) => {
+  respondInPieces([Buffer.from(CONTENT + USAGE + DONE)]);
   const { reply, record } = await callRecorded(app, owner, key, { body });
   expect(sentBody()).toBe(expected ?? body.replace('false', 'true'));
   expect(upstream.requests.at(-1)!.headers['content-length']).toBe(String(sentBody().length));
@@ -86,32 +86,32 @@ it.each([
     `{"choices":[{"index":0,"delta":{},"finish_reason":null,"logprobs":null}],${TOKENS}}`,
   ],
   ['without choices', `{"object":"chat.completion.chunk",${TOKENS}}`],
-  ['with null in their place', `{"choices":null,${TOKENS}}`],
-])('the event that was asked for is left out also %s', async (_what, event) => {
-  answerInPieces([Buffer.from(`${CONTENT}data: ${event}\n\n${DONE}`)]);
+  ['with null as choices', `{"choices":null,${TOKENS}}`],
+])('drops the usage event also %s', async (_what, event) => {
+  respondInPieces([Buffer.from(`${CONTENT}data: ${event}\n\n${DONE}`)]);
   const { reply, record } = await callRecorded(app, owner, key, { body: '{"stream":true}' });
   expect(reply.text).toBe(CONTENT + DONE);
   expect(record).toMatchObject({ input_tokens: 1, output_tokens: 2, usage_source: 'provider' });
 });
 
 it.each([
-  ['the reason to end', `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],${TOKENS}}`],
+  ['a finish reason', `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],${TOKENS}}`],
   ['a role', `{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}],${TOKENS}}`],
   ['text', `{"choices":[{"index":0,"text":"a"}],${TOKENS}}`],
-  ['what a filter found', `{"choices":[{"index":0,"delta":{},"content_filter_results":{}}],${TOKENS}}`],
-  ['a choice that is none', `{"choices":["a"],${TOKENS}}`],
+  ['the result of a filter', `{"choices":[{"index":0,"delta":{},"content_filter_results":{}}],${TOKENS}}`],
+  ['a choice that is not an object', `{"choices":["a"],${TOKENS}}`],
   ['a type', `{"type":"usage",${TOKENS}}`],
-])('an event that has %s beside the usage is passed on', async (_what, event) => {
-  answerInPieces([Buffer.from(`${CONTENT}data: ${event}\n\n${DONE}`)]);
+])('relays an event with usage and %s', async (_what, event) => {
+  respondInPieces([Buffer.from(`${CONTENT}data: ${event}\n\n${DONE}`)]);
   const { text } = await call(app, key, { body: '{"stream":true}' });
   expect(text).toBe(`${CONTENT}data: ${event}\n\n${DONE}`);
 });
 
-it('the event that was asked for is left out however it is cut, and no byte beside', async () => {
+it('drops exactly the usage event, independent of how the stream is split', async () => {
   await fc.assert(
     fc.asyncProperty(cuts, fc.boolean(), async (places, hasCrLf) => {
       const written = (text: string) => (hasCrLf ? text.replaceAll('\n', '\r\n') : text);
-      answerInPieces(splitAt(Buffer.from(written(CONTENT + USAGE + CONTENT + DONE)), places));
+      respondInPieces(splitAt(Buffer.from(written(CONTENT + USAGE + CONTENT + DONE)), places));
       const { text, complete } = await call(app, key, { body: '{"stream":true}' });
       expect([text, complete]).toEqual([written(CONTENT + CONTENT + DONE), true]);
     }),
@@ -119,16 +119,16 @@ it('the event that was asked for is left out however it is cut, and no byte besi
   );
 });
 
-it('a length that is another one then is not told', async () => {
+it('drops the length of a stream without the usage event', async () => {
   const stream = CONTENT + USAGE + DONE;
-  upstream.answer = answerWith(stream, { type: 'text/event-stream' });
+  upstream.respond = respondWith(stream, { type: 'text/event-stream' });
   const { text, headers, complete } = await call(app, key, { body: '{"stream":true}' });
   expect([text, headers['content-length'], complete]).toEqual([CONTENT + DONE, undefined, true]);
 });
 
 it.each<[string, string, string | Buffer, Record<string, string>]>([
   [
-    'by a client that asked itself',
+    'of a client that asks for usage',
     '/v1/chat/completions',
     '{"stream":true,"stream_options":{"include_usage":true}}',
     {},
@@ -139,8 +139,8 @@ it.each<[string, string, string | Buffer, Record<string, string>]>([
   ['without a stream', '/v1/chat/completions', '{"stream":false}', {}],
   ['with invalid JSON', '/v1/chat/completions', '{"stream":true', {}],
   ['that is compressed', '/v1/chat/completions', gzipSync('{"stream":true}'), { 'content-encoding': 'gzip' }],
-])('a request %s goes as it is, and its answer comes as it is', async (_what, path, body, headers) => {
-  answerInPieces([Buffer.from(CONTENT + USAGE + DONE)]);
+])('relays a request %s and its response unchanged', async (_what, path, body, headers) => {
+  respondInPieces([Buffer.from(CONTENT + USAGE + DONE)]);
   const { text } = await call(app, key, { path, body, headers });
   expect(upstream.requests.at(-1)!.body.equals(Buffer.from(body))).toBe(true);
   expect(text).toBe(CONTENT + USAGE + DONE);

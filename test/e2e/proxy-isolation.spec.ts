@@ -6,19 +6,19 @@ import { join, personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
 import { call, fillPool, mintKey, open } from '../support/proxy-client.js';
-import { answerWith, chunk, LAST_CHUNK, startRawUpstream, STREAM_HEAD } from '../support/raw-upstream.js';
+import { respondWith, chunk, LAST_CHUNK, startRawUpstream, STREAM_HEADERS } from '../support/raw-upstream.js';
 import type { RawRequest, RawUpstream } from '../support/raw-upstream.js';
 
-/** Two, that all owners share. */
+/** Two providers, shared by all owners. */
 let providers: RawUpstream[];
-/** On one database. */
+/** Two replicas with one database. */
 let replicas: [TestApp, TestApp];
 
-/** Answers with what it was asked: by which key, and at which path. */
+/** Responds with the key and the path of the request. */
 function echo({ socket, headers, target }: RawRequest): void {
   const key = headers['x-api-key'] ?? headers.authorization;
   const status = target.includes('fails') ? 500 : 200;
-  answerWith(JSON.stringify({ key, target }), { status })({ socket, method: 'POST' } as RawRequest);
+  respondWith(JSON.stringify({ key, target }), { status })({ socket, method: 'POST' } as RawRequest);
 }
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 interface Tenant {
   readonly key: string;
-  /** Keys and paths of the upstreams that may be reached, as {@link echo} tells them. */
+  /** Responses of {@link echo} that the tenant may get. */
   readonly allowed: string[];
 }
 
@@ -58,7 +58,7 @@ const pool: fc.Arbitrary<Entry[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-async function tenant(owner: TestOwner, entries: Entry[]): Promise<Tenant> {
+async function createTenant(owner: TestOwner, entries: Entry[]): Promise<Tenant> {
   const allowed: string[] = [];
   for (const { at, path, provider, priority } of entries) {
     const apiKey = `sk-${owner.organizationId}-${++upstreams}-secret`;
@@ -69,18 +69,18 @@ async function tenant(owner: TestOwner, entries: Entry[]): Promise<Tenant> {
   return { key: await mintKey(owner), allowed };
 }
 
-/** Which tenant asks which replica. */
-const questions = fc.array(fc.tuple(fc.nat(), fc.nat(1)), { minLength: 30, maxLength: 60 });
+/** Pairs of a tenant and a replica. */
+const callPlans = fc.array(fc.tuple(fc.nat(), fc.nat(1)), { minLength: 30, maxLength: 60 });
 
-it('a key reaches its owner’s upstreams with its owner’s keys, and no others', async () => {
+it('a key reaches only the upstreams of its owner, with the API keys of that owner', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(pool, { minLength: 2, maxLength: 5 }), questions, async (pools, asked) => {
+    fc.asyncProperty(fc.array(pool, { minLength: 2, maxLength: 5 }), callPlans, async (pools, plan) => {
       const tenants: Tenant[] = await Promise.all(
         pools.map(async (entries, i) =>
-          tenant(await (i % 2 ? teamOwner : personalOwner)(replicas[0]), entries),
+          createTenant(await (i % 2 ? teamOwner : personalOwner)(replicas[0]), entries),
         ),
       );
-      const calls = asked.map(async ([which, replica]) => {
+      const calls = plan.map(async ([which, replica]) => {
         const { key, allowed } = tenants[which % tenants.length]!;
         const { text } = await call(replicas[replica]!, key, { path: '/v1/x', body: '{}' });
         expect(allowed).toContain(text);
@@ -91,7 +91,7 @@ it('a key reaches its owner’s upstreams with its owner’s keys, and no others
   );
 });
 
-it('one person’s keys of several owners reach each their own', async () => {
+it('the keys of one person in several teams reach the upstreams of the respective team', async () => {
   const [app] = replicas;
   const [acme, globex] = [await teamOwner(app), await teamOwner(app)];
   const both = await join(app, acme, 'both', 'member');
@@ -111,11 +111,11 @@ it('one person’s keys of several owners reach each their own', async () => {
   expect((await call(app, body.api_key, { path: '/v1/x' })).status).toBe(503);
 });
 
-describe('in the middle of traffic', () => {
+describe('under concurrent traffic', () => {
   interface Ended {
     readonly team: TestOwner;
     readonly key: string;
-    /** Its answer is what ends the key. */
+    /** Invalidates the key. The key must be rejected as soon as the promise resolves. */
     readonly end: () => PromiseLike<unknown>;
   }
 
@@ -153,7 +153,7 @@ describe('in the middle of traffic', () => {
     ],
   ];
 
-  it.each(ends)('%s serves no request that starts afterwards', async (_what, begin) => {
+  it.each(ends)('%s is rejected for every later request', async (_description, begin) => {
     await inParallel(6, async (index) => {
       const team = await teamOwner(replicas[index % 2]!);
       await fillPool(team, providers[0]!.url);
@@ -180,10 +180,10 @@ describe('in the middle of traffic', () => {
     });
   });
 
-  it('a stream that runs goes on to its end', async () => {
+  it('an open stream continues to its end', async () => {
     const team = await teamOwner(replicas[0]);
     const provider = await startRawUpstream(({ socket }) =>
-      socket.write(STREAM_HEAD + chunk('data: {}\n\n').toString()),
+      socket.write(STREAM_HEADERS + chunk('data: {}\n\n').toString()),
     );
     await fillPool(team, provider.url);
     const key = await mintKey(team);

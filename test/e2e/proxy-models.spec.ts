@@ -1,15 +1,15 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { firstCodePoints } from '../../src/common/text/text.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { inParallel } from '../support/parallel.js';
 import { call, open, ownerWith } from '../support/proxy-client.js';
 import type { PoolEntry } from '../support/proxy-client.js';
-import { answerWith, startRawUpstream } from '../support/raw-upstream.js';
-import type { Answer, RawRequest, RawUpstream } from '../support/raw-upstream.js';
+import { respondRaw, respondWith, chunk, LAST_CHUNK, startRawUpstream } from '../support/raw-upstream.js';
+import type { Responder, RawRequest, RawUpstream } from '../support/raw-upstream.js';
 import { recordOf } from '../support/recorded.js';
 
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 let app: TestApp;
 let upstreams: RawUpstream[];
@@ -21,253 +21,335 @@ afterAll(() => app.close());
 beforeEach(() => (upstreams = []));
 afterEach(() => Promise.all(upstreams.map((upstream) => upstream.close())));
 
-type Answering = Answer | [Answer, Partial<PoolEntry>];
+type PoolMember = Responder | [Responder, Partial<PoolEntry>];
 
-/** A key of a pool of upstreams that answer so. */
-async function keyFor(...answers: Answering[]): Promise<string> {
-  return (await poolOf(...answers)).key;
+/** Creates a pool of upstreams with these responses. @returns a key of its owner */
+async function keyFor(...responses: PoolMember[]): Promise<string> {
+  return (await createPool(...responses)).key;
 }
 
-/** The same, with its owner. */
-async function poolOf(...answers: Answering[]) {
+/** Creates a pool of upstreams with these responses. @returns a key and its owner */
+async function createPool(...responses: PoolMember[]) {
   const entries: PoolEntry[] = [];
-  for (const each of answers) {
-    const [answer, fields] = Array.isArray(each) ? each : [each, {}];
-    const upstream = await startRawUpstream(answer);
+  for (const each of responses) {
+    const [response, fields] = Array.isArray(each) ? each : [each, {}];
+    const upstream = await startRawUpstream(response);
     upstreams.push(upstream);
     entries.push({ url: upstream.url, ...fields });
   }
   return ownerWith(app, ...entries);
 }
 
-const list = (...models: object[]) => answerWith(JSON.stringify({ object: 'list', data: models }));
+const list = (...models: object[]) => respondWith(JSON.stringify({ object: 'list', data: models }));
 const gpt = (id: string, created = 1_700_000_000) => ({ id, object: 'model', created, owned_by: 'openai' });
 const claude = (id: string) => ({
-  ...{ type: 'model', id, display_name: id.toUpperCase(), created_at: '2025-02-19T00:00:00Z' },
+  type: 'model',
+  id,
+  display_name: id.toUpperCase(),
+  created_at: '2025-02-19T00:00:00Z',
 });
 const modelsOf = (key: string, headers = {}) => call(app, key, { path: '/v1/models', headers });
 
-it('are those of all upstreams in their order, each id as the first one has it', async () => {
-  const key = await keyFor(
-    [list(gpt('b'), gpt('a', 1)), { priority: 2 }],
-    [list(gpt('c'), gpt('a', 2)), { priority: 1 }],
-    [list(gpt('b', 3), gpt('d'), gpt('d', 9)), { priority: 3 }],
-  );
-  const { status, text, headers } = await modelsOf(key, { 'x-request-id': 'list-1' });
-  expect([status, headers['content-type'], headers['x-request-id'], headers['request-id']]).toEqual([
-    ...[200, 'application/json; charset=utf-8', 'list-1', 'list-1'],
-  ]);
-  expect(JSON.parse(text)).toEqual({ object: 'list', data: [gpt('c'), gpt('a', 2), gpt('b'), gpt('d')] });
-});
-
-it('are asked for with the key of each upstream', async () => {
-  const key = await keyFor(
-    [list(gpt('a')), { apiKey: 'sk-first-123' }],
-    [list(claude('b')), { apiKey: 'sk-ant-12345', provider: 'anthropic' }],
-  );
-  await modelsOf(key);
-  const [first, second] = upstreams.map(({ requests }) => requests[0]!);
-  expect([first!.target, second!.target]).toEqual(['/v1/models', '/v1/models?limit=1000']);
-  expect(first!.headers).toEqual({
-    ...{ host: expect.any(String), authorization: 'Bearer sk-first-123', accept: 'application/json' },
+describe('GET /v1/models', () => {
+  it('merges the lists in the order of the upstreams; the first upstream with an id wins', async () => {
+    const key = await keyFor(
+      [list(gpt('b'), gpt('a', 1)), { priority: 2 }],
+      [list(gpt('c'), gpt('a', 2)), { priority: 1 }],
+      [list(gpt('b', 3), gpt('d'), gpt('d', 9)), { priority: 3 }],
+    );
+    const { status, text, headers } = await modelsOf(key, { 'x-request-id': 'list-1' });
+    expect([status, headers['content-type'], headers['x-request-id'], headers['request-id']]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+      'list-1',
+      'list-1',
+    ]);
+    expect(headers.vary).toBe('Authorization, X-Api-Key, Api-Key');
+    expect(JSON.parse(text)).toEqual({ object: 'list', data: [gpt('c'), gpt('a', 2), gpt('b'), gpt('d')] });
   });
-  expect(second!.headers).toEqual({
-    ...{ host: expect.any(String), 'x-api-key': 'sk-ant-12345', accept: 'application/json' },
-    'anthropic-version': '2023-06-01',
-  });
-});
 
-it('are asked for with the headers of the client, but for its own secrets and what leads to no list', async () => {
-  const key = await keyFor(list(gpt('a')), [list(claude('b')), { provider: 'anthropic' }]);
-  const passed = {
-    'openai-organization': 'org-1',
-    'x-portkey-provider': 'openai',
-    'anthropic-version': '2099-01-01',
-  };
-  const { status } = await modelsOf(key, {
-    ...{ ...passed, cookie: 'a=b', accept: 'text/html', 'accept-language': 'de', range: 'bytes=0-1' },
-    ...{
+  it('sends each upstream its own API key', async () => {
+    const key = await keyFor(
+      [list(gpt('a')), { apiKey: 'sk-first-123' }],
+      [list(claude('b')), { apiKey: 'sk-ant-12345', provider: 'anthropic' }],
+    );
+    await modelsOf(key);
+    const [first, second] = upstreams.map(({ requests }) => requests[0]!);
+    expect([first!.target, second!.target]).toEqual(['/v1/models', '/v1/models?limit=1000']);
+    expect(first!.headers).toEqual({
+      host: expect.any(String),
+      authorization: 'Bearer sk-first-123',
+      accept: 'application/json',
+    });
+    expect(second!.headers).toEqual({
+      host: expect.any(String),
+      'x-api-key': 'sk-ant-12345',
+      accept: 'application/json',
+      'anthropic-version': '2023-06-01',
+    });
+  });
+
+  it('sends upstreams the headers of the client except credentials and conditions', async () => {
+    const key = await keyFor(list(gpt('a')), [list(claude('b')), { provider: 'anthropic' }]);
+    const passed = {
+      'openai-organization': 'org-1',
+      'x-portkey-provider': 'openai',
+      'anthropic-version': '2099-01-01',
+    };
+    const { status } = await modelsOf(key, {
+      ...passed,
+      cookie: 'a=b',
+      accept: 'text/html',
+      'accept-language': 'de',
+      range: 'bytes=0-1',
       'if-none-match': '"a"',
       'if-modified-since': 'Sun, 22 Nov 2026 00:00:00 GMT',
       'content-type': 'text/plain',
-    },
+    });
+    expect(status).toBe(200);
+    for (const { requests } of upstreams) {
+      const { host: _host, authorization: _bearer, 'x-api-key': _key, ...headers } = requests[0]!.headers;
+      expect(headers).toEqual({ ...passed, accept: 'application/json', 'accept-language': 'de' });
+    }
   });
-  expect(status).toBe(200);
-  for (const { requests } of upstreams) {
-    const { host: _host, authorization: _bearer, 'x-api-key': _key, ...headers } = requests[0]!.headers;
-    expect(headers).toEqual({ ...passed, accept: 'application/json', 'accept-language': 'de' });
+
+  describe('with several providers', () => {
+    const mixed = () =>
+      keyFor(
+        [list(gpt('gpt')), {}],
+        [list(claude('claude')), { provider: 'anthropic' }],
+        list({ id: 'bare' }),
+      );
+
+    it('responds in the format of OpenAI', async () => {
+      expect(JSON.parse((await modelsOf(await mixed())).text)).toEqual({
+        object: 'list',
+        data: [
+          gpt('gpt'),
+          { id: 'claude', object: 'model', created: 1_739_923_200, owned_by: 'anthropic' },
+          { id: 'bare', object: 'model' },
+        ],
+      });
+    });
+
+    it('responds in the format of Anthropic if the client sends anthropic-version', async () => {
+      const { text } = await modelsOf(await mixed(), { 'anthropic-version': '2023-06-01' });
+      expect(JSON.parse(text)).toEqual({
+        data: [
+          { type: 'model', id: 'gpt', display_name: 'gpt', created_at: '2023-11-14T22:13:20.000Z' },
+          claude('claude'),
+          { type: 'model', id: 'bare', display_name: 'bare', created_at: '1970-01-01T00:00:00.000Z' },
+        ],
+        has_more: false,
+        first_id: 'gpt',
+        last_id: 'bare',
+      });
+    });
+  });
+
+  const MIB = 1_048_576;
+
+  /** List of one model with this size. */
+  function listOf(bytes: number, id = 'a'): string {
+    const text = JSON.stringify({ object: 'list', data: [{ ...gpt(id), description: '' }] });
+    return text.replace('"description":""', `"description":"${'x'.repeat(bytes - text.length)}"`);
   }
-});
 
-describe('of mixed providers', () => {
-  const mixed = () =>
-    keyFor([list(gpt('gpt')), {}], [list(claude('claude')), { provider: 'anthropic' }], list({ id: 'bare' }));
+  function inChunks(body: string): Responder {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+    return respondRaw(head, chunk(body), LAST_CHUNK);
+  }
 
-  it('come in the shape of OpenAI', async () => {
-    expect(JSON.parse((await modelsOf(await mixed())).text)).toEqual({
-      object: 'list',
-      data: [
-        gpt('gpt'),
-        { id: 'claude', object: 'model', created: 1_739_923_200, owned_by: 'anthropic' },
-        { id: 'bare', object: 'model' },
-      ],
-    });
-  });
+  const DEAD: [string, Responder][] = [
+    ['is reset by the upstream', ({ socket }) => socket.resetAndDestroy()],
+    ['has status 401', respondWith('{"data":[{"id":"evil"}]}', { status: 401 })],
+    ['has status 500', respondWith('{"data":[{"id":"evil"}]}', { status: 500 })],
+    ['redirects', respondWith('', { status: 302, headers: 'Location: /\r\n' })],
+    ['is not JSON', respondWith('<html>')],
+    ['has no array of models', respondWith('{"data":{}}')],
+    ['is larger than 1 MiB', respondWith(listOf(MIB + 1))],
+    ['is larger than 1 MiB, in chunks', inChunks(listOf(MIB + 1))],
+    ['is not HTTP', ({ socket }) => socket.write('what?\r\n\r\n')],
+    ['is interrupted', ({ socket }) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"data":[')],
+    ['never ends', ({ socket }) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${' '.repeat(5_000_000)}`)],
+  ];
 
-  it('come in the shape of Anthropic for who speaks that', async () => {
-    const { text } = await modelsOf(await mixed(), { 'anthropic-version': '2023-06-01' });
-    expect(JSON.parse(text)).toEqual({
-      data: [
-        { type: 'model', id: 'gpt', display_name: 'gpt', created_at: '2023-11-14T22:13:20.000Z' },
-        claude('claude'),
-        { type: 'model', id: 'bare', display_name: 'bare', created_at: '1970-01-01T00:00:00.000Z' },
-      ],
-      ...{ has_more: false, first_id: 'gpt', last_id: 'bare' },
-    });
-  });
-});
-
-const DEAD: [string, Answer][] = [
-  ['is reset', ({ socket }) => socket.resetAndDestroy()],
-  ['answers 401', answerWith('{"data":[{"id":"evil"}]}', { status: 401 })],
-  ['answers 500', answerWith('{"data":[{"id":"evil"}]}', { status: 500 })],
-  ['redirects', answerWith('', { status: 302, headers: 'Location: /\r\n' })],
-  ['is not JSON', answerWith('<html>')],
-  ['is no list', answerWith('{"data":{}}')],
-  ['is larger than 4 MiB', answerWith(JSON.stringify({ data: [{ id: 'x'.repeat(4_194_304) }] }))],
-  ['is not HTTP', ({ socket }) => socket.write('what?\r\n\r\n')],
-  ['breaks off', ({ socket }) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"data":[')],
-  ['has no end', ({ socket }) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${' '.repeat(5_000_000)}`)],
-];
-
-it.each(DEAD)(
-  'come without an upstream whose list %s, and are 502 when there is no other',
-  async (_what, dead) => {
-    const { status, text } = await modelsOf(await keyFor(dead, list(gpt('a')), dead));
-    expect([status, JSON.parse(text).data]).toEqual([200, [gpt('a')]]);
-    const alone = await modelsOf(await keyFor(dead, dead));
-    expect([alone.status, JSON.parse(alone.text).error.code]).toEqual([502, 'upstream_unreachable']);
-  },
-);
-
-it.each([
-  ['that cannot be made a text', '{"toString":0,"valueOf":0}'],
-  ['that is none', '"tomorrow"'],
-  ['of another type', '[1]'],
-])('where one has a time %s are told all the same', async (_what, time) => {
-  const key = await keyFor(answerWith(`{"data":[{"id":"a","type":"model","created_at":${time}}]}`));
-  const { status, text } = await modelsOf(key);
-  const data = [{ id: 'a', object: 'model', created: 0, owned_by: 'anthropic' }];
-  expect([status, JSON.parse(text).data]).toEqual([200, data]);
-});
-
-it('are 502 where they are nested deeper than can be written', async () => {
-  const depth = 1_000_000;
-  const key = await keyFor(answerWith(`{"data":[{"id":"a","x":${'['.repeat(depth)}${']'.repeat(depth)}}]}`));
-  const { status, text } = await modelsOf(key);
-  expect([status, JSON.parse(text).error.code]).toEqual([502, 'upstream_error']);
-});
-
-it('do not wait for upstreams that hang, before their answer or within', async () => {
-  const { owner, key } = await poolOf(
-    () => undefined,
-    list(gpt('a')),
-    ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{'),
+  it.each(DEAD)(
+    'omits an upstream whose response %s, and is 502 if no list is left',
+    async (_description, dead) => {
+      const { status, text } = await modelsOf(await keyFor(dead, list(gpt('a')), dead));
+      expect([status, JSON.parse(text).data]).toEqual([200, [gpt('a')]]);
+      const alone = await modelsOf(await keyFor(dead, dead));
+      expect([alone.status, JSON.parse(alone.text).error.code]).toEqual([502, 'upstream_unreachable']);
+    },
   );
-  const beganAt = performance.now();
-  const { status, text } = await modelsOf(key, { 'x-request-id': 'one-hangs' });
-  expect([status, JSON.parse(text).data]).toEqual([200, [gpt('a')]]);
-  const took = performance.now() - beganAt;
-  expect(took).toBeGreaterThanOrEqual(PATIENCE_MS - 5);
-  expect(took).toBeLessThan(PATIENCE_MS + 1_500);
-  await eventually(() => expect(upstreams.map(({ sockets }) => sockets.size)).toEqual([0, 1, 0]));
-  const [hanging, good] = (await recordOf(owner, 'one-hangs')).attempts;
-  expect(hanging).toMatchObject({ status: null, error: 'timeout' });
-  expect(hanging!.ms).toBeGreaterThanOrEqual(PATIENCE_MS - 5);
-  expect(good).toMatchObject({ status: 200, error: null });
-});
 
-it('are those of some upstreams where all together are too large, time and again', async () => {
-  const large = (id: string) => list({ ...gpt(id), description: 'x'.repeat(3_900_000) });
-  const key = await keyFor(...['a', 'b', 'c', 'd'].map(large), list(gpt('small')));
-  for (let i = 0; i < 3; i++) {
+  it.each([
+    ['that is an object without toString', '{"toString":0,"valueOf":0}'],
+    ['that is not a time', '"tomorrow"'],
+    ['of another type', '[1]'],
+  ])('lists a model with a creation time %s', async (_description, time) => {
+    const key = await keyFor(respondWith(`{"data":[{"id":"a","type":"model","created_at":${time}}]}`));
+    const { status, text } = await modelsOf(key);
+    const data = [{ id: 'a', object: 'model', created: 0, owned_by: 'anthropic' }];
+    expect([status, JSON.parse(text).data]).toEqual([200, data]);
+  });
+
+  it('is 502 if a list is nested deeper than JSON.stringify supports', async () => {
+    const depth = 500_000;
+    const key = await keyFor(
+      respondWith(`{"data":[{"id":"a","x":${'['.repeat(depth)}${']'.repeat(depth)}}]}`),
+    );
+    const { status, text } = await modelsOf(key);
+    expect([status, JSON.parse(text).error.code]).toEqual([502, 'upstream_error']);
+  });
+
+  it('omits upstreams that hang before or within their response', async () => {
+    const { owner, key } = await createPool(
+      () => undefined,
+      list(gpt('a')),
+      ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{'),
+    );
+    const beganAt = performance.now();
+    const { status, text } = await modelsOf(key, { 'x-request-id': 'one-hangs' });
+    expect([status, JSON.parse(text).data]).toEqual([200, [gpt('a')]]);
+    const elapsedMs = performance.now() - beganAt;
+    expect(elapsedMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
+    expect(elapsedMs).toBeLessThan(2 * TIMEOUT_MS); // the timeouts run in parallel
+    await eventually(() => expect(upstreams.map(({ sockets }) => sockets.size)).toEqual([0, 1, 0]));
+    const [hanging, good] = (await recordOf(owner, 'one-hangs')).attempts;
+    expect(hanging).toMatchObject({ status: null, error: 'timeout' });
+    expect(hanging!.ms).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
+    expect(good).toMatchObject({ status: 200, error: null });
+  });
+
+  it('merges lists of up to 1 MiB completely', async () => {
+    const ids = Array.from({ length: 12 }, (_, i) => `model-${i + 10}`);
+    const key = await keyFor(...ids.map((id, i) => (i % 2 ? respondWith : inChunks)(listOf(MIB, id))));
     const { status, text } = await modelsOf(key);
     expect(status).toBe(200);
-    const ids = (JSON.parse(text).data as { id: string }[]).map(({ id }) => id);
-    expect(ids.filter((id) => id !== 'small')).toHaveLength(2);
-  }
-});
-
-it('are there while others hold all that may be held', async () => {
-  const endless: Answer = ({ socket }) =>
-    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 4194304\r\n\r\n${' '.repeat(4_194_300)}`);
-  const hogs = await inParallel(5, () => keyFor(endless, endless));
-  const key = await keyFor(list({ ...gpt('a'), description: 'x'.repeat(200_000) }));
-  const hogging = Promise.all(hogs.map((hog) => modelsOf(hog)));
-  await eventually(() => {
-    const asked = upstreams.slice(0, 10).every(({ requests }) => requests.length > 0);
-    expect(asked).toBe(true);
+    expect((JSON.parse(text).data as { id: string }[]).map(({ id }) => id)).toEqual(ids);
   });
-  expect((await modelsOf(key)).status).toBe(200);
-  expect((await hogging).map(({ status }) => status)).toEqual([502, 502, 502, 502, 502]);
-});
 
-it('leave out entries that are no models', async () => {
-  const key = await keyFor(answerWith('{"data":[null,1,"x",[],{"id":1},{"id":"a","object":"model"},{}]}'));
-  expect(JSON.parse((await modelsOf(key)).text).data).toEqual([{ id: 'a', object: 'model' }]);
-});
+  it('merges a list of many small entries completely', async () => {
+    const models = Array.from({ length: 60_000 }, (_, i) => ({ id: `m${i}` }));
+    const key = await keyFor(respondWith(JSON.stringify(models)), list(gpt('m1'), gpt('last')));
+    const { data } = JSON.parse((await modelsOf(key)).text) as { data: { id: string }[] };
+    expect([data.length, data[59_999]!.id, data.at(-1)]).toEqual([60_001, 'm59999', gpt('last')]);
+  });
 
-it.each([
-  ['is an array alone', '[{"id":"a","object":"model"}]', ['a']],
-  ['is null', '{"object":"list","data":null}', []],
-])('are there where a list %s', async (_what, body, ids) => {
-  const { status, text } = await modelsOf(await keyFor(answerWith(body)));
-  expect([status, JSON.parse(text).data.map(({ id }: { id: string }) => id)]).toEqual([200, ids]);
-});
+  describe('concurrent requests of one organization', () => {
+    it('run two at a time', async () => {
+      const key = await keyFor(() => undefined);
+      const [{ requests }] = upstreams as [RawUpstream];
+      const asking = [modelsOf(key), modelsOf(key), modelsOf(key)];
+      await eventually(() => expect(requests).toHaveLength(2));
+      for (let i = 0; i < 50; i++) await nextTurn();
+      expect(requests).toHaveLength(2);
+      upstreams[0]!.respond = list(gpt('a'));
+      upstreams[0]!.respond(requests[0]!);
+      await eventually(() => expect(requests).toHaveLength(3));
+      upstreams[0]!.respond(requests[1]!);
+      expect((await Promise.all(asking)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    });
 
-it('are as many as the client asks Anthropic for', async () => {
-  const key = await keyFor([list(claude('a')), { provider: 'anthropic' }]);
-  await call(app, key, { path: '/v1/models?limit=5' });
-  expect(upstreams[0]!.requests[0]!.target).toBe('/v1/models?limit=5');
-});
+    it('do not wait for the upstreams of another organization', async () => {
+      const slow = await keyFor(() => undefined);
+      const asking = Array.from({ length: 10 }, () => modelsOf(slow).catch(() => undefined));
+      await eventually(() => expect(upstreams[0]!.requests).toHaveLength(2));
+      expect((await modelsOf(await keyFor(list(gpt('a'))))).status).toBe(200);
+      expect(upstreams[0]!.requests).toHaveLength(2);
+      upstreams[0]!.respond = list();
+      for (const request of upstreams[0]!.requests) upstreams[0]!.respond(request);
+      await Promise.all(asking);
+    });
 
-it('are none where all lists are empty', async () => {
-  const key = await keyFor(list(), list());
-  expect(JSON.parse((await modelsOf(key)).text)).toEqual({ object: 'list', data: [] });
-  const { text } = await modelsOf(key, { 'anthropic-version': '2023-06-01' });
-  expect(JSON.parse(text)).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
-});
+    it('request no list after their client disconnects in the queue', async () => {
+      const { owner, key } = await createPool(() => undefined);
+      const [{ requests }] = upstreams as [RawUpstream];
+      const asking = [modelsOf(key), modelsOf(key)];
+      await eventually(() => expect(requests).toHaveLength(2));
+      const disconnect = new AbortController();
+      const headers = { 'x-request-id': 'left-early' };
+      open(app, key, { path: '/v1/models', headers, signal: disconnect.signal }).catch(() => undefined);
+      await nextTurn();
+      setTimeout(() => disconnect.abort(), 50);
+      expect(await recordOf(owner, 'left-early')).toMatchObject({ outcome: 'client_gone', attempts: [] });
+      upstreams[0]!.respond = list();
+      for (const request of requests) upstreams[0]!.respond(request);
+      await Promise.all(asking);
+      await modelsOf(key);
+      expect(requests).toHaveLength(3);
+    });
+  });
 
-it('are asked of no upstream any more once the client has left', async () => {
-  const key = await keyFor(() => undefined);
-  const leaving = new AbortController();
-  open(app, key, { path: '/v1/models', signal: leaving.signal }).catch(() => undefined);
-  await eventually(() => expect(upstreams[0]!.requests).toHaveLength(1));
-  const closed = new Promise((resolve) => upstreams[0]!.requests[0]!.socket.on('close', resolve));
-  const leftAt = performance.now();
-  leaving.abort();
-  await closed;
-  expect(performance.now() - leftAt).toBeLessThan(PATIENCE_MS / 2);
-});
+  it('omits entries that are not models', async () => {
+    const key = await keyFor(respondWith('{"data":[null,1,"x",[],{"id":1},{"id":"a","object":"model"},{}]}'));
+    expect(JSON.parse((await modelsOf(key)).text).data).toEqual([{ id: 'a', object: 'model' }]);
+  });
 
-it('are asked of 50 upstreams at a time', async () => {
-  const asked: RawRequest[] = [];
-  const upstream = await startRawUpstream((request) => asked.push(request));
-  upstreams.push(upstream);
-  const { key } = await ownerWith(app, ...Array.from({ length: 60 }, () => upstream.url));
-  const asking = modelsOf(key);
-  await eventually(() => expect(asked).toHaveLength(50));
-  for (let i = 0; i < 50; i++) await turn();
-  expect(asked).toHaveLength(50);
-  upstream.answer = list(gpt('a'));
-  for (const request of asked) upstream.answer(request);
-  expect((await asking).status).toBe(200);
-  expect(upstream.requests).toHaveLength(60);
-});
+  it.each([
+    ['is a bare array', '[{"id":"a","object":"model"}]', ['a']],
+    ['is null', '{"object":"list","data":null}', []],
+  ])('accepts a list that %s', async (_description, body, ids) => {
+    const { status, text } = await modelsOf(await keyFor(respondWith(body)));
+    expect([status, JSON.parse(text).data.map(({ id }: { id: string }) => id)]).toEqual([200, ids]);
+  });
 
-it('of a single name, and other methods, go to the first upstream alone', async () => {
-  const key = await keyFor(answerWith('{"id":"a"}'), list(gpt('b')));
-  expect((await call(app, key, { path: '/v1/models/a' })).text).toBe('{"id":"a"}');
-  expect((await call(app, key, { path: '/v1/models', body: '{}' })).text).toBe('{"id":"a"}');
-  expect(upstreams[1]!.requests).toEqual([]);
+  it('keeps the limit parameter of the client for Anthropic', async () => {
+    const key = await keyFor([list(claude('a')), { provider: 'anthropic' }]);
+    await call(app, key, { path: '/v1/models?limit=5' });
+    expect(upstreams[0]!.requests[0]!.target).toBe('/v1/models?limit=5');
+  });
+
+  it('responds with an empty list if all lists are empty', async () => {
+    const key = await keyFor(list(), list());
+    expect(JSON.parse((await modelsOf(key)).text)).toEqual({ object: 'list', data: [] });
+    const { text } = await modelsOf(key, { 'anthropic-version': '2023-06-01' });
+    expect(JSON.parse(text)).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
+  });
+
+  it('cancels the requests to upstreams when the client disconnects', async () => {
+    const key = await keyFor(() => undefined);
+    const disconnect = new AbortController();
+    open(app, key, { path: '/v1/models', signal: disconnect.signal }).catch(() => undefined);
+    await eventually(() => expect(upstreams[0]!.requests).toHaveLength(1));
+    const closed = new Promise((resolve) => upstreams[0]!.requests[0]!.socket.on('close', resolve));
+    const disconnectedAt = performance.now();
+    disconnect.abort();
+    await closed;
+    expect(performance.now() - disconnectedAt).toBeLessThan(TIMEOUT_MS);
+  });
+
+  it('requests the lists of the first 50 upstreams at once, and records ten attempts', async () => {
+    const asked: RawRequest[] = [];
+    const upstream = await startRawUpstream((request) => asked.push(request));
+    upstreams.push(upstream);
+    const { owner, key } = await ownerWith(app, ...Array.from({ length: 60 }, () => upstream.url));
+    const name = '😀'.repeat(100);
+    await app.database.query(`UPDATE upstreams SET name = $1 || id WHERE organization_id = $2`, [
+      name,
+      owner.organizationId,
+    ]);
+    const asking = modelsOf(key, { 'x-request-id': 'of-many' });
+    await eventually(() => expect(asked).toHaveLength(50));
+    upstream.respond = list(gpt('a'));
+    for (const request of asked) upstream.respond(request);
+    expect((await asking).status).toBe(200);
+    expect(upstream.requests).toHaveLength(50);
+    const { attempts, upstream_name } = await recordOf(owner, 'of-many');
+    const stored = firstCodePoints(name, 64);
+    expect([...stored]).toHaveLength(64);
+    expect([upstream_name, attempts.map((attempt) => attempt.upstream_name)]).toEqual([
+      stored,
+      Array.from({ length: 10 }, () => stored),
+    ]);
+  });
+
+  it('relays requests for a single model, and other methods, to the first upstream', async () => {
+    const key = await keyFor(respondWith('{"id":"a"}'), list(gpt('b')));
+    expect((await call(app, key, { path: '/v1/models/a' })).text).toBe('{"id":"a"}');
+    expect((await call(app, key, { path: '/v1/models', body: '{}' })).text).toBe('{"id":"a"}');
+    expect(upstreams[1]!.requests).toEqual([]);
+  });
 });

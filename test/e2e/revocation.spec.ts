@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { createInterface } from 'node:readline';
 import supertest from 'supertest';
-import { tokenHash } from '../../src/common/secret-token.js';
+import { tokenHash } from '../../src/common/crypto/secret-token.js';
 import { newKeySecret } from '../../src/keys/key-format.js';
 import { testVariables } from '../support/app.js';
 import { createDatabase } from '../support/database.js';
@@ -19,7 +19,7 @@ interface Replica {
   readonly process: ChildProcess;
   /** `http://127.0.0.1:port` of the REST API */
   readonly api: string;
-  /** Which key a secret is; undefined when it is refused. */
+  /** Returns the key of a secret; undefined if the secret is rejected. */
   whose(secret: string): Promise<{ status: number; id: string }>;
 }
 
@@ -90,7 +90,7 @@ function keepAsking(secret: string) {
   };
 }
 
-it('what is revoked is served nowhere from the moment the revocation is answered', async () => {
+it('no replica serves a key after the response to its revocation', async () => {
   const agents = [await agentOf('ann', replicas[0]), await agentOf('ann', replicas[1])];
   const servedAfterwards: string[] = [];
   await inParallel(8, async (worker) => {
@@ -121,7 +121,7 @@ async function mintMany(count: number, userId: string, organizationId: number): 
   return secrets;
 }
 
-it('hundreds of keys that end with memberships are served nowhere afterwards', async () => {
+it('no replica serves the keys of removed members', async () => {
   const ann = await agentOf('ann');
   const bob = await agentOf('bob', replicas[1]);
   const { body: team } = await ann
@@ -148,7 +148,7 @@ it('hundreds of keys that end with memberships are served nowhere afterwards', a
   }
 }, 60_000);
 
-it('removal of a member, leaving and deletion of the organization end keys everywhere at once', async () => {
+it('removal of a member, leaving and deletion of the organization revoke keys on all replicas at once', async () => {
   const ann = await agentOf('ann');
   for (let round = 0; round < 12; round++) {
     const slug = `team-${round}`;
@@ -168,7 +168,7 @@ it('removal of a member, leaving and deletion of the organization end keys every
   }
 });
 
-it('a replica that does not answer holds a revocation up for no longer than its lease, and serves nothing old after', async () => {
+it('a replica that does not respond delays a revocation for at most its lease, and serves no stale key afterwards', async () => {
   const ann = await agentOf('ann');
   const { body: key } = await ann.post('/me/keys').expect(201);
   for (const replica of replicas) expect((await replica.whose(key.api_key)).status).toBe(200);
@@ -181,7 +181,7 @@ it('a replica that does not answer holds a revocation up for no longer than its 
   expect((await pending).status).toBe(401);
 });
 
-it('a replica that was killed is not waited for in the long run', async () => {
+it('revocations stop waiting for a killed replica', async () => {
   const ann = await agentOf('ann');
   replicas[1]!.process.kill('SIGKILL');
   await once(replicas[1]!.process, 'exit');
@@ -190,7 +190,7 @@ it('a replica that was killed is not waited for in the long run', async () => {
   expect((await replicas[0]!.whose(key.api_key)).status).toBe(401);
 });
 
-it('while its listening connection is down a replica asks the database for every request', async () => {
+it('a replica queries the database for every request while its listening connection is down', async () => {
   const ann = await agentOf('ann');
   for (let round = 0; round < 2; round++) {
     const { body: key } = await ann.post('/me/keys').expect(201);
@@ -203,7 +203,7 @@ it('while its listening connection is down a replica asks the database for every
   }
 });
 
-it('notifications that are none of ours disturb nobody', async () => {
+it('ignores foreign notifications', async () => {
   for (const payload of ['x', '', 'null', '{"id":"a"}', '{"id":"a","invalidation":{}}'])
     await database.query(`NOTIFY mintkeep_invalidations, '${payload}'`);
   const agent = await agentOf('ned');
@@ -214,7 +214,7 @@ it('notifications that are none of ours disturb nobody', async () => {
   expect(replicas.every(isRunning)).toBe(true);
 });
 
-it('an expired key, an unknown one and one with a wrong checksum are refused alike', async () => {
+it('an expired key, an unknown one and one with a wrong checksum get the same response', async () => {
   const ann = await agentOf('ann');
   const expires_at = new Date(Date.now() + 1_500).toISOString();
   const { body: key } = await ann.post('/me/keys').send({ expires_at }).expect(201);
@@ -225,7 +225,7 @@ it('an expired key, an unknown one and one with a wrong checksum are refused ali
   }
 });
 
-it('the time of last use is written down', async () => {
+it('writes the time of last use', async () => {
   const ann = await agentOf('ann');
   const { body: key } = await ann.post('/me/keys').expect(201);
   await replicas[1]!.whose(key.api_key);

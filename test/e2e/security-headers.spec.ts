@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** With each header as often as it came. */
+/** Sends a GET and returns the response with all raw headers. */
 const fetch = (path: string) =>
   new Promise<IncomingMessage>((resolve, reject) => {
     get(`${app.url}${path}`, (response) => {
@@ -20,7 +20,7 @@ const fetch = (path: string) =>
   });
 
 it.each(['/me/projects', '/healthz', '/no/such/path', '/openapi.json'])(
-  '%s is data, and may do nothing in a browser',
+  '%s has a policy that forbids everything in a browser',
   async (path) => {
     const { headers } = await fetch(path);
     expect(headers).toMatchObject({
@@ -35,14 +35,14 @@ it.each(['/me/projects', '/healthz', '/no/such/path', '/openapi.json'])(
   },
 );
 
-it("the device's page keeps its own policy", async () => {
+it('the device page has its own policy', async () => {
   const { headers } = await fetch('/auth/device?user_code=BCDF-GHJK');
   expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
   expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
   expect(headers['referrer-policy']).toBe('same-origin');
 });
 
-it('the page of the documentation may run its own scripts and no others', async () => {
+it('the documentation page allows only scripts of the service', async () => {
   const { headers } = await fetch('/docs');
   expect(headers['content-security-policy']).toMatch(
     /^default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
@@ -50,13 +50,13 @@ it('the page of the documentation may run its own scripts and no others', async 
   expect(headers['content-security-policy']).not.toContain('unsafe');
 });
 
-it.each(['/me/projects', '/auth/device', '/docs', '/v1/models'])('%s names no header twice', async (path) => {
+it.each(['/me/projects', '/auth/device', '/docs', '/v1/models'])('%s repeats no header', async (path) => {
   const { rawHeaders } = await fetch(path);
   const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
   expect(names).toEqual([...new Set(names)]);
 });
 
-it('browsers are told to stay with https where the service is reached by it', async () => {
+it('sends Strict-Transport-Security if the public URL begins with https:', async () => {
   const secure = await startApp({ PUBLIC_URL: 'https://keys.example.com' }, { database: app.database });
   const { headers } = await secure.anonymous.get('/healthz');
   expect(headers['strict-transport-security']).toMatch(/^max-age=31536000/);

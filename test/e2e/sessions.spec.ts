@@ -14,14 +14,14 @@ const { jest } = import.meta;
 
 const now = () => Math.floor(Date.now() / 1_000);
 
-/** A token as somebody else might make it. */
+/** Signs a token with any claims, algorithm and secret. */
 function signed(claims: JWTPayload, { alg = 'HS256', secret = SESSION_SECRET } = {}): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg }).sign(createSecretKey(Buffer.from(secret)));
 }
 
 const good = () => ({ sub: 'ada', email: 'ada@example.com', exp: now() + 600 });
 
-describe('sessions of a secret', () => {
+describe('sessions signed with SESSION_JWT_SECRET', () => {
   let app: TestApp;
 
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('sessions of a secret', () => {
     ],
     ['alg none', () => `Bearer ${unsigned(good())}`],
     ['an expired token', async () => `Bearer ${await signed({ ...good(), exp: now() - 31 })}`],
-    ['one that is not valid yet', async () => `Bearer ${await signed({ ...good(), nbf: now() + 40 })}`],
+    ['a token that is not valid yet', async () => `Bearer ${await signed({ ...good(), nbf: now() + 40 })}`],
     ['no exp', async () => `Bearer ${await signed({ sub: 'ada', email: 'ada@example.com' })}`],
     ['no sub', async () => `Bearer ${await signed({ ...good(), sub: undefined })}`],
     ['an empty sub', async () => `Bearer ${await signed({ ...good(), sub: '' })}`],
@@ -67,7 +67,7 @@ describe('sessions of a secret', () => {
       async () => `Bearer ${await signed({ ...good(), sub: 7 as unknown as string })}`,
     ],
     ['a sub that cannot be stored', async () => `Bearer ${await signed({ ...good(), sub: 'a\0b' })}`],
-    ['an endless sub', async () => `Bearer ${await signed({ ...good(), sub: 'a'.repeat(256) })}`],
+    ['a sub that is too long', async () => `Bearer ${await signed({ ...good(), sub: 'a'.repeat(256) })}`],
     ['no email', async () => `Bearer ${await signed({ ...good(), email: undefined })}`],
     ['an empty email', async () => `Bearer ${await signed({ ...good(), email: '' })}`],
     [
@@ -77,7 +77,7 @@ describe('sessions of a secret', () => {
     ],
     ['a proxy key', () => 'Bearer mk_0123456789abcdefghijklmnopqrstuvwxyz1LZ3mB'],
     ['the admin token', () => 'Bearer the-admin-token-of-this-test'],
-  ])('%s is 401, and always the same 401', async (_what, authorization) => {
+  ])('%s gets the same 401 as every other invalid session', async (_what, authorization) => {
     const plain = await get(undefined);
     const header = await authorization();
     for (const path of ['/me/projects', '/me/projects/abc', '/me/organizations/1', '/me/unknown']) {
@@ -90,37 +90,40 @@ describe('sessions of a secret', () => {
     }
   });
 
-  it('is not taken from cookies or the query', async () => {
+  it('cookies and query parameters are ignored', async () => {
     const token = await sessionFor('ada');
     await supertest(app.url).get('/me/projects').set('Cookie', `mintkeep_session=${token}`).expect(401);
     await supertest(app.url).get(`/me/projects?access_token=${token}&token=${token}`).expect(401);
   });
 
   it.each([
-    ['expired a moment ago', { exp: -20 }],
-    ['valid in a moment', { nbf: 20 }],
-  ])('clocks may differ: %s passes', async (_what, offsets: Record<string, number>) => {
-    const claims = Object.fromEntries(
-      Object.entries(offsets).map(([name, offset]) => [name, now() + offset]),
-    );
-    await get(`Bearer ${await signed({ ...good(), ...claims })}`).expect(200);
-  });
+    ['just expired', { exp: -20 }],
+    ['valid in 20 s', { nbf: 20 }],
+  ])(
+    'a session that is %s is accepted, because clocks differ',
+    async (_what, offsets: Record<string, number>) => {
+      const claims = Object.fromEntries(
+        Object.entries(offsets).map(([name, offset]) => [name, now() + offset]),
+      );
+      await get(`Bearer ${await signed({ ...good(), ...claims })}`).expect(200);
+    },
+  );
 
-  it('the scheme may be written in any case', async () => {
+  it('the scheme is case-insensitive', async () => {
     await get(`bearer ${await sessionFor('ada')}`).expect(200);
   });
 
-  it('a session that was used before ends all the same', async () => {
+  it('a cached session expires on time', async () => {
     const token = await signed({ ...good(), exp: now() - 28 });
     await get(`Bearer ${token}`).expect(200);
     await eventually(() => get(`Bearer ${token}`).expect(401));
   });
 
-  it('routes that are public need none', async () => {
+  it('public routes need no session', async () => {
     for (const path of ['/healthz', '/readyz', '/openapi.json']) await get(undefined, path).expect(200);
   });
 
-  it('the e-mail on record follows the session', async () => {
+  it('the stored e-mail address follows the session', async () => {
     const email = async () =>
       (await app.database.query('SELECT email FROM users WHERE id = $1', ['mover']))[0]?.email;
     await get(`Bearer ${await sessionFor('mover')}`).expect(200);
@@ -129,7 +132,7 @@ describe('sessions of a secret', () => {
     expect(await email()).toBe('New@example.com');
   });
 
-  it('the first requests of a user make it once, on two replicas, however many they are', async () => {
+  it('many concurrent first requests on two replicas create the user once', async () => {
     const replica = await startApp({}, { database: app.database });
     try {
       for (let round = 0; round < 15; round++) {
@@ -177,7 +180,7 @@ describe('issuer and audience', () => {
   });
 });
 
-describe('sessions of public keys', () => {
+describe('sessions signed with a key of SESSION_JWKS_URL', () => {
   let provider: IdentityProvider;
   let app: TestApp;
 
@@ -195,7 +198,7 @@ describe('sessions of public keys', () => {
   const get = (token: string) =>
     supertest(app.url).get('/me/projects').set('Authorization', `Bearer ${token}`);
 
-  it.each(['RS256', 'ES256', 'EdDSA'])('%s passes', async (algorithm) => {
+  it.each(['RS256', 'ES256', 'EdDSA'])('%s is accepted', async (algorithm) => {
     await provider.addKey(algorithm);
     await start();
     await get(await provider.sign('ada')).expect(200);
@@ -204,7 +207,7 @@ describe('sessions of public keys', () => {
   });
 
   it.each(['RS256', 'ES256', 'EdDSA'])(
-    '%s passes without a kid, whichever of several keys signed',
+    '%s is accepted without a kid, for each of several keys',
     async (algorithm) => {
       for (let i = 0; i < 3; i++) await provider.addKey(algorithm);
       await start();
@@ -213,12 +216,12 @@ describe('sessions of public keys', () => {
         await get(token).expect(200);
         await get(tampered(token)).expect(401);
       }
-      expect(provider.fetches()).toBe(2); // once more for what none of the keys has signed
+      expect(provider.fetches()).toBe(2); // the second fetch is for the tampered token
     },
   );
 
   it.each([{}, { SESSION_JWT_SECRET: SESSION_SECRET }])(
-    'a public key is never a secret (%j)',
+    'a public key never serves as a secret (%j)',
     async (variables) => {
       const { publicJwk, kid } = await provider.addKey('RS256');
       await start(variables);
@@ -233,7 +236,7 @@ describe('sessions of public keys', () => {
     },
   );
 
-  it('an HS256 session passes only where there is a secret', async () => {
+  it('an HS256 session is accepted only if a secret is configured', async () => {
     await provider.addKey('RS256');
     await start();
     await get(await signed(good())).expect(401);
@@ -243,7 +246,7 @@ describe('sessions of public keys', () => {
     await get(await provider.sign('ada')).expect(200);
   });
 
-  it('keys at hand are used while the provider is down', async () => {
+  it('cached keys stay in use while the provider is down', async () => {
     await provider.addKey('ES256');
     await start();
     await get(await provider.sign('ada')).expect(200);
@@ -251,27 +254,29 @@ describe('sessions of public keys', () => {
     await get(await provider.sign('bob')).expect(200);
   });
 
-  it('those of a key that was withdrawn end after a while, also when they are in use', async () => {
+  it('sessions of a withdrawn key end after a while, even if they are in use', async () => {
     await provider.addKey('ES256');
     await start();
     const token = await provider.sign('ada');
     await get(token).expect(200);
     provider.withdrawKeys();
-    const now = performance.now.bind(performance);
     let passedMs = 0;
-    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+    const clocks = [performance, Date].map((clock) => {
+      const now = clock.now.bind(clock);
+      return jest.spyOn(clock, 'now').mockImplementation(() => now() + passedMs);
+    });
     try {
       await eventually(() => {
         passedMs += 61_000;
         return get(token).expect(401);
       }, 3_600_000);
     } finally {
-      clock.mockRestore();
+      for (const clock of clocks) clock.mockRestore();
     }
   });
 
   it.each(['refuse', 'error', 'garbage', 'hang'] as const)(
-    'no keys at hand and a provider that does not serve (%s) is 503',
+    'the response is 503 without cached keys while the provider fails (%s)',
     async (how) => {
       await provider.addKey('ES256');
       await provider.behave(how);

@@ -2,8 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import { inspect } from 'node:util';
 import { jest } from '@jest/globals';
 import pg from 'pg';
-import { Transactions } from '../../src/database/transactions.js';
-import { HostResolver } from '../../src/upstreams/host-resolver.js';
+import { Transactions } from '../../src/database/transactions/transactions.js';
+import { HostResolver } from '../../src/upstreams/name-resolution/host-resolver.js';
 import { UpstreamsChanged, UpstreamsService } from '../../src/upstreams/upstreams.service.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
@@ -19,7 +19,7 @@ const OPENAI = { name: 'OpenAI', base_url: 'https://api.openai.com/v1', api_key:
 const typed = (type: string) => ({ error: { type, message: expect.any(String) } });
 const untyped = { error: { message: expect.any(String) } };
 
-/** What host names resolve to; all others do not. */
+/** Addresses of the resolvable host names. */
 const hosts: Record<string, string[]> = {
   'api.openai.com': ['162.159.140.245'],
   'inside.example': ['10.0.0.7'],
@@ -28,7 +28,7 @@ const hosts: Record<string, string[]> = {
   localhost: ['127.0.0.1'],
 };
 
-/** One that reaches no name server, and one that lets upstreams be on this machine, too. */
+/** App with default settings, and app that allows upstreams on this machine. Neither queries name servers. */
 let app: TestApp;
 let local: TestApp;
 
@@ -75,7 +75,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     return events;
   }
 
-  it('creates an upstream and answers with it, but for the key', async () => {
+  it('creates an upstream and returns it without the API key', async () => {
     const upstream = await create({ name: ' OpenAI\u00a0', base_url: 'HTTPS://API.OpenAI.com:443/v1/' });
     expect(upstream).toEqual({
       id: expect.any(Number),
@@ -92,12 +92,12 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     await owner.admin.get(url).expect(200, { upstreams: [upstream] });
   });
 
-  it('takes what is given', async () => {
+  it('stores all given members', async () => {
     const given = { priority: 0, enabled: false, provider: 'anthropic' };
     expect(await create(given)).toMatchObject(given);
   });
 
-  it('takes null as left out', async () => {
+  it('treats null like an absent member', async () => {
     expect(await create({ priority: null, enabled: null, provider: null })).toMatchObject({
       ...{ priority: 100, enabled: true, provider: 'openai' },
     });
@@ -105,7 +105,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
 
   it('starts with an empty list', () => owner.admin.get(url).expect(200, { upstreams: [] }));
 
-  it('lists in the order they are tried, with an entity tag that saves the body', async () => {
+  it('lists in the order in which they are tried, with an entity tag for 304 responses', async () => {
     for (const [name, priority] of [
       ['third', 100],
       ['first', 0],
@@ -157,7 +157,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     await owner.admin.get(url).expect(200, { upstreams: [] });
   });
 
-  it.each(['true', 1, 0, {}, []])('refuses %j as enabled, without a type', async (enabled) => {
+  it.each(['true', 1, 0, {}, []])('rejects %j as enabled, without an error type', async (enabled) => {
     expect(
       (
         await owner.admin
@@ -174,7 +174,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     'takes an API key as it is (%#)',
     async (api_key) => {
       expect((await create({ api_key })).api_key_hint).toBe(api_key.slice(-4));
-      expect((await service().pool(owner.organizationId))[0]!.apiKey).toBe(api_key);
+      expect((await service().findPool(owner.organizationId))[0]!.apiKey).toBe(api_key);
     },
   );
 
@@ -193,7 +193,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     expect(after).toEqual({ ...before, ...expected, updated_at: after.updated_at });
     expect(after.updated_at > before.updated_at).toBe(true);
     await owner.admin.get(`${url}/${before.id}`).expect(200, after);
-    const [{ apiKey } = { apiKey: API_KEY }] = await service().pool(owner.organizationId);
+    const [{ apiKey } = { apiKey: API_KEY }] = await service().findPool(owner.organizationId);
     expect(apiKey).toBe(change.api_key ?? API_KEY);
   });
 
@@ -204,7 +204,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     [{ api_key: 'short' }, 'invalid_api_key'],
     [{ priority: 0.5 }, 'invalid_priority'],
     [{ provider: 'OpenAI' }, 'invalid_provider'],
-  ])('a PUT of %j is refused and changes nothing, not even what is right in it', async (change, type) => {
+  ])('rejects a PUT of %j and changes nothing', async (change, type) => {
     const before = await create();
     const body = { name: 'new', api_key: 'new-key-for-it', ...change };
     expect((await owner.admin.put(`${url}/${before.id}`).send(body).expect(400)).body).toEqual(typed(type));
@@ -216,7 +216,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     'https://api.openai.com:8443/v1',
     'https://evil.example/v1',
     'https://api.openai.com./v1',
-  ])('does not take the API key along to %s', async (base_url) => {
+  ])('needs the API key again for %s', async (base_url) => {
     const before = await create();
     const refused = await owner.admin
       .put(`${url}/${before.id}`)
@@ -232,14 +232,14 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
   describe('the provider', () => {
     const elsewhere = { base_url: 'https://api.anthropic.com', api_key: 'sk-ant-0123456789' };
 
-    it('follows the host while the host tells it', async () => {
+    it('follows the host while it is derived', async () => {
       const { id } = await create();
       expect((await owner.admin.put(`${url}/${id}`).send(elsewhere)).body.provider).toBe('anthropic');
       const back = { ...OPENAI, base_url: 'https://proxy.example' };
       expect((await owner.admin.put(`${url}/${id}`).send(back)).body.provider).toBe('custom');
     });
 
-    it.each(['POST', 'PUT'])('stays where it was chosen by %s, though the host told the same', async (by) => {
+    it.each(['POST', 'PUT'])('stays if it was chosen by %s, even if it matches the host', async (by) => {
       const chosen = { ...elsewhere, provider: 'anthropic' };
       const { id } = await create(by === 'POST' ? chosen : elsewhere);
       if (by === 'PUT') await owner.admin.put(`${url}/${id}`).send(chosen).expect(200);
@@ -248,13 +248,13 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
       expect(body.provider).toBe('anthropic');
     });
 
-    it('that a version before this one was given stays where the host did not tell it', async () => {
+    it('stays if it differs from the host and is not marked as chosen', async () => {
       const { id } = await create({ provider: 'groq' });
       await app.database.query('UPDATE upstreams SET provider_chosen = false WHERE id = $1', [id]);
       expect((await owner.admin.put(`${url}/${id}`).send(elsewhere)).body.provider).toBe('groq');
     });
 
-    it('stays where it was chosen, and is what is chosen', async () => {
+    it('stays as chosen', async () => {
       const { id } = await create({ provider: 'groq' });
       expect((await owner.admin.put(`${url}/${id}`).send(elsewhere)).body.provider).toBe('groq');
       const chosen = { ...OPENAI, provider: 'mistral' };
@@ -270,7 +270,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     await create(); // the name is free again
   });
 
-  it('gives a name once in an owner, and again in another', async () => {
+  it('allows a name once per owner', async () => {
     await create();
     const two = await create({ name: 'two' });
     expect(
@@ -297,26 +297,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     expect(await audit()).toHaveLength(1);
   });
 
-  it('lets an owner have 1,000, however many are added at a time', async () => {
-    const add = (i: number) => owner.admin.post(url).send({ ...OPENAI, name: `upstream ${i}` });
-    const { id } = (await add(-1).expect(201)).body;
-    await app.database.query(
-      `INSERT INTO upstreams
-       SELECT (jsonb_populate_record(u, jsonb_build_object('id', u.id * 1000000 + i, 'name', 'copy ' || i))).*
-       FROM upstreams u, generate_series(1, 994) i WHERE u.id = $1`,
-      [id],
-    );
-    const answers = await inParallel(10, add);
-    expect(tally(answers.map(({ status }) => status))).toEqual({ 201: 5, 409: 5 });
-    const refused = answers.find(({ status }) => status === 409)!;
-    expect(refused.body).toEqual(typed('too_many_upstreams'));
-    expect((await owner.admin.get(url).expect(200)).body.upstreams).toHaveLength(1_000);
-    await owner.admin.delete(`${url}/${id}`).expect(204);
-    await add(10).expect(201);
-    await app.database.query(`DELETE FROM upstreams WHERE name LIKE 'copy %'`);
-  });
-
-  it('takes a name once its holder lets it go, who never waits for the one who wants it', async () => {
+  it('can take a name once it is released, without delaying the release', async () => {
     const [a, b] = [await create({ name: 'a' }), await create({ name: 'b' })];
     const other = new pg.Client({ connectionString: app.database.url });
     await other.connect();
@@ -331,7 +312,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     expect({ status, body }).toMatchObject({ status: 200, body: { id: a.id, name: 'b', priority: 1 } });
   });
 
-  it('keeps key and address together, whatever is put at the same time', async () => {
+  it('keeps API key and address consistent under parallel PUTs', async () => {
     const { id } = await create();
     const places = [
       { base_url: 'https://one.example', api_key: 'key-for-one' },
@@ -341,11 +322,13 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 20 });
     const times = answers.map(({ body }) => body.updated_at);
     expect(new Set(times).size).toBe(20);
-    const [{ baseUrl, apiKey } = { baseUrl: '', apiKey: '' }] = await service().pool(owner.organizationId);
+    const [{ baseUrl, apiKey } = { baseUrl: '', apiKey: '' }] = await service().findPool(
+      owner.organizationId,
+    );
     expect(places).toContainEqual({ base_url: baseUrl, api_key: apiKey });
   });
 
-  it('leaves alone what somebody else changes at the same time', async () => {
+  it('does not overwrite members that a parallel PUT changes', async () => {
     const { id } = await create();
     const other = await connect(app.database);
     try {
@@ -377,14 +360,14 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     await owner.admin.get(`${url}/${id}`).expect(200);
   });
 
-  it('looks at the body before it looks for the upstream, and for that before it looks at names', async () => {
+  it('checks the body first, then the upstream, then the name', async () => {
     await create();
     const missing = `${url}/999999`;
     await owner.admin
       .put(`${url}/abc`)
       .send({ priority: -1 })
       .expect(400, {
-        error: { message: 'malformed id: a decimal integer of 1 to 15 digits is expected' },
+        error: { message: 'malformed id: expected a decimal integer of 1 to 15 digits' },
       });
     expect((await owner.admin.put(missing).send({ priority: -1 }).expect(400)).body).toEqual(
       typed('invalid_priority'),
@@ -397,7 +380,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     expect(body).toEqual(typed('invalid_base_url'));
   });
 
-  it('leaves a trail that names what changed, but no key', async () => {
+  it('records changed members in the audit trail, but no API key', async () => {
     const { id } = await create();
     await owner.admin.put(`${url}/${id}`).send({}).expect(200);
     await owner.admin.put(`${url}/${id}`).send({ name: 'OpenAI', priority: 5 }).expect(200);
@@ -428,7 +411,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     );
   });
 
-  it('tells of every change in its transaction, and of no change that did not come about', async () => {
+  it('emits an event for every change in its transaction, and none for a failed change', async () => {
     const transactions = app.app.get(Transactions);
     const told: number[] = [];
     transactions.on(UpstreamsChanged, async ({ organizationId }, transaction) => {
@@ -446,21 +429,22 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     expect(told).toEqual([1, 1, 0]);
   });
 
-  it('makes a pool of those that are enabled, in the order they are tried', async () => {
+  it('returns the enabled upstreams as the pool, in the order in which they are tried', async () => {
     await create({ name: 'second' });
     await create({ name: 'off', priority: 1, enabled: false });
     const first = { base_url: 'https://api.anthropic.com', api_key: 'sk-ant-0123456789' };
     const { id } = await create({ name: 'first', priority: 1, ...first });
-    const pool = await service().pool(owner.organizationId);
+    const pool = await service().findPool(owner.organizationId);
     expect(pool.map(({ name }) => name)).toEqual(['first', 'second']);
     expect(pool[0]).toEqual({
       ...{ id, name: 'first', baseUrl: first.base_url, provider: 'anthropic', apiKey: first.api_key },
+      organizationId: owner.organizationId,
     });
   });
 });
 
-describe('where an upstream may be', () => {
-  const REFUSED = [
+describe('the address of an upstream', () => {
+  const REJECTED = [
     ...[
       'http://127.0.0.1:11434/v1',
       'http://127.1',
@@ -473,7 +457,7 @@ describe('where an upstream may be', () => {
     ...['http://localhost', 'http://localhost.', 'http://LOCALHOST:80', 'http://api.localhost'],
     ...['https://inside.example', 'https://mixed.example'],
   ];
-  const ALWAYS_REFUSED = [
+  const ALWAYS_REJECTED = [
     ...[
       'http://169.254.169.254/latest/meta-data',
       'http://metadata.google.internal',
@@ -483,7 +467,7 @@ describe('where an upstream may be', () => {
     ...['http://[fe80::1]', 'http://[64:ff9b::a9fe:a9fe]', 'http://[::ffff:169.254.169.254]'],
   ];
 
-  it.each([...REFUSED, ...ALWAYS_REFUSED])('not at %s', async (base_url) => {
+  it.each([...REJECTED, ...ALWAYS_REJECTED])('is rejected for %s', async (base_url) => {
     const { admin } = await personalOwner(app);
     const { body } = await admin
       .post('/me/upstreams')
@@ -493,7 +477,7 @@ describe('where an upstream may be', () => {
     await admin.get('/me/upstreams').expect(200, { upstreams: [] });
   });
 
-  it.each(REFUSED)('at %s where private networks are allowed', async (base_url) => {
+  it.each(REJECTED)('is accepted for %s if private networks are allowed', async (base_url) => {
     const { admin } = await personalOwner(local);
     await admin
       .post('/me/upstreams')
@@ -501,7 +485,7 @@ describe('where an upstream may be', () => {
       .expect(201);
   });
 
-  it.each(ALWAYS_REFUSED)('never at %s', async (base_url) => {
+  it.each(ALWAYS_REJECTED)('is always rejected for %s', async (base_url) => {
     const { admin } = await personalOwner(local);
     const { body } = await admin
       .post('/me/upstreams')
@@ -510,7 +494,7 @@ describe('where an upstream may be', () => {
     expect(body).toEqual(typed('invalid_base_url'));
   });
 
-  it('where a name leads that does not resolve yet', async () => {
+  it('is accepted for a name that does not resolve yet', async () => {
     const { admin } = await personalOwner(app);
     await admin
       .post('/me/upstreams')
@@ -518,7 +502,7 @@ describe('where an upstream may be', () => {
       .expect(201);
   });
 
-  it('is looked at on every connection, too', async () => {
+  it('is checked on every connection, too', async () => {
     const { admin } = await personalOwner(app);
     const upstream = await startUpstream();
     const base_url = `http://rebinding.example:${upstream.port}`;
@@ -536,7 +520,7 @@ describe('where an upstream may be', () => {
 });
 
 describe.each(OWNER_KINDS)('the test of an upstream of %s', (_kind, makeOwner) => {
-  it('asks for its models, enabled or not, and needs no body', async () => {
+  it('requests its model list, enabled or not, and needs no body', async () => {
     const owner = await makeOwner(local);
     const url = `${owner.base}/upstreams`;
     const upstream = await startUpstream();
@@ -550,7 +534,7 @@ describe.each(OWNER_KINDS)('the test of an upstream of %s', (_kind, makeOwner) =
       ok: true,
       status: 200,
       latency_ms: expect.any(Number),
-      message: 'the upstream answers',
+      message: 'the upstream works',
     });
     expect(upstream.requests).toMatchObject([
       { method: 'GET', url: '/v1/models', headers: { authorization: `Bearer ${API_KEY}` } },
@@ -591,7 +575,7 @@ describe('upstreams of a team', () => {
     await team.admin.get(url).expect(200, { upstreams: [body] });
   });
 
-  it('go with it, and whoever has the pool in mind is told', async () => {
+  it('are deleted with it, and an event invalidates cached pools', async () => {
     await team.admin.post(url).send(OPENAI).expect(201);
     const told: number[] = [];
     app.app.get(Transactions).on(UpstreamsChanged, ({ organizationId }) => {
@@ -600,14 +584,14 @@ describe('upstreams of a team', () => {
     });
     await team.admin.delete(team.base).expect(200);
     expect(told).toEqual([team.organizationId]);
-    expect(await service().pool(team.organizationId)).toEqual([]);
+    expect(await service().findPool(team.organizationId)).toEqual([]);
     const rows = await app.database.query('SELECT 1 FROM upstreams WHERE organization_id = $1', [
       team.organizationId,
     ]);
     expect(rows).toEqual([]);
   });
 
-  it('do not get in the way of its deletion, nor that in theirs', async () => {
+  it('do not deadlock with its deletion', async () => {
     for (let round = 0; round < 10; round++) {
       const doomed = await teamOwner(app);
       const address = `${doomed.base}/upstreams`;
@@ -643,7 +627,7 @@ describe('upstreams of a team', () => {
 describe('API keys', () => {
   const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 
-  it('are in no answer, in no line of the log and nowhere in the database', async () => {
+  it('appear in no response, in no log line and not in plain text in the database', async () => {
     const logged: unknown[] = [];
     const log = (...line: unknown[]) => void logged.push(line);
     local.app.useLogger({ log, error: log, warn: log, debug: log, verbose: log });
@@ -702,10 +686,10 @@ describe('API keys', () => {
     }
   });
 
-  it.each(['another owner', 'the same owner'])('are of no use in another row of %s', async (whose) => {
+  it.each(['another owner', 'the same owner'])('cannot be decrypted in another row of %s', async (whose) => {
     const other = await personalOwner(app);
     const one = whose === 'the same owner' ? other : await personalOwner(app);
-    const usable = async () => (await service().pool(other.organizationId)).map(({ id }) => id);
+    const usable = async () => (await service().findPool(other.organizationId)).map(({ id }) => id);
     const { body: mine } = await one.admin.post('/me/upstreams').send(OPENAI).expect(201);
     const copy = { ...OPENAI, name: 'Copy' };
     const { body: theirs } = await other.admin.post('/me/upstreams').send(copy).expect(201);
@@ -725,14 +709,14 @@ describe('API keys', () => {
     expect(await usable()).toContain(theirs.id);
   });
 
-  it('are of no use to another owner to whom their row is given', async () => {
+  it('cannot be decrypted if their row moves to another owner', async () => {
     const [one, other] = [await personalOwner(app), await personalOwner(app)];
     const { body } = await one.admin.post('/me/upstreams').send(OPENAI).expect(201);
     await app.database.query('UPDATE upstreams SET organization_id = $1 WHERE id = $2', [
       other.organizationId,
       body.id,
     ]);
-    expect(await service().pool(other.organizationId)).toEqual([]);
+    expect(await service().findPool(other.organizationId)).toEqual([]);
   });
 
   describe('when the encryption key is rotated', () => {
@@ -759,19 +743,20 @@ describe('API keys', () => {
     }
 
     const keysIn = async (upstreams: UpstreamsService) =>
-      (await upstreams.pool(owner.organizationId)).map(({ apiKey }) => apiKey);
+      (await upstreams.findPool(owner.organizationId)).map(({ apiKey }) => apiKey);
 
-    async function createMany(count: number): Promise<string[]> {
+    async function createMany(count: number, { admin } = owner): Promise<string[]> {
       const keys = Array.from({ length: count }, (_, i) => `api-key-${i}`);
       for (const [i, api_key] of keys.entries()) {
         const upstream = { name: `upstream ${i}`, base_url: 'https://93.184.216.34', api_key };
-        await owner.admin.post('/me/upstreams').send(upstream).expect(201);
+        await admin.post('/me/upstreams').send(upstream).expect(201);
       }
       return keys;
     }
 
-    it('decrypt under the old one, and after re-encryption without it', async () => {
-      const keys = await createMany(105); // more than a batch
+    it('can be decrypted with the old key, and after re-encryption without it', async () => {
+      const keys = await createMany(100);
+      await createMany(5, await personalOwner(app)); // together more than a batch
       const { body: before } = await owner.admin.get('/me/upstreams');
       let upstreams = await restart(keyOf(2), keyOf(1));
       expect(await keysIn(upstreams)).toEqual(keys);
@@ -784,7 +769,7 @@ describe('API keys', () => {
       expect(await keysIn(upstreams)).toEqual([]);
     });
 
-    it('are re-encrypted as far as possible, and what is lost is told by its id', async () => {
+    it('are re-encrypted as far as possible, and lost ones are reported by id', async () => {
       const keys = await createMany(3);
       const [lost] = await app.database.query<{ id: number }>(
         `UPDATE upstreams SET api_key_encrypted = decode(repeat('00', 64), 'hex')
@@ -795,7 +780,7 @@ describe('API keys', () => {
       expect(await keysIn(await restart(keyOf(2)))).toEqual([keys[0], keys[2]]);
     });
 
-    it('wait for one that is held without holding anything for long', async () => {
+    it('are re-encrypted without blocking others while a row is locked', async () => {
       await createMany(2);
       const upstreams = await restart(keyOf(2), keyOf(1));
       const holder = await connect(app.database);
@@ -812,7 +797,7 @@ describe('API keys', () => {
       }
     });
 
-    it('may be changed meanwhile', async () => {
+    it('may change during re-encryption', async () => {
       await createMany(20);
       const upstreams = await restart(keyOf(2), keyOf(1));
       const { body } = await owner.admin.get('/me/upstreams');

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { UsagePartitions } from '../../src/usage/usage-partitions.js';
+import { UsagePartitions } from '../../src/usage/write/usage-partitions.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { connect, createDatabase, lockedOut } from '../support/database.js';

@@ -181,7 +181,7 @@ describe('the range', () => {
   });
 });
 
-it('what takes too long is refused, and disturbs nobody for longer', async () => {
+it('rejects a query that takes too long, and does not delay others', async () => {
   const other = await connect(app.database);
   await other.query('BEGIN; LOCK TABLE usage_rollups, usage_records IN ACCESS EXCLUSIVE MODE');
   const asked = ['/me/usage', '/me/usage/requests'].map(async (path) => (await app.as('ann')).get(path));
@@ -230,8 +230,48 @@ it('questions take turns, those of one asker and those of all, and leave connect
     await other.end();
   }
   const answers = (await Promise.all(asking)).flat();
-  for (const { status } of answers) expect([200, 400]).toContain(status); // 400: had to wait for too long
+  for (const { status } of answers) expect([200, 429]).toContain(status); // 429: had to wait for too long
 }, 30_000);
+
+describe('of one organization, by many of its members', () => {
+  const TOO_MANY = { error: { type: 'rate_limited', message: 'too many concurrent usage queries' } };
+
+  it('queries leave slots to others, and are rejected with 429 when there are too many', async () => {
+    const team = await teamOwner(app);
+    const members = [team.admin];
+    for (const name of ['one', 'two', 'three', 'four']) members.push(await join(app, team, name, 'member'));
+    const other = await personalOwner(app);
+    const blocker = await connect(app.database);
+    await blocker.query('BEGIN; LOCK TABLE usage_rollups, usage_records IN ACCESS EXCLUSIVE MODE');
+    const asking = inParallel(
+      60,
+      async (i) =>
+        (await members[i % 5]!.get(`${team.base}/usage`)) as {
+          status: number;
+          body: unknown;
+          headers: object;
+        },
+    );
+    let others: Promise<unknown>;
+    try {
+      await lockedOut(app.database, 3);
+      others = inParallel(2, async () => other.admin.get('/me/usage').expect(200));
+      await lockedOut(app.database, 5);
+      const { rowCount } = await blocker.query(`SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      expect(rowCount).toBe(5);
+    } finally {
+      await blocker.end();
+    }
+    await others;
+    const rejected = (await asking).filter(({ status }) => status !== 200);
+    expect(rejected.length).toBeGreaterThanOrEqual(7);
+    for (const { status, body, headers } of rejected) {
+      expect([status, body]).toEqual([429, TOO_MANY]);
+      expect(headers).toMatchObject({ 'retry-after': '5' });
+    }
+  }, 30_000);
+});
 
 describe('groups', () => {
   it('are none where nothing is grouped', async () => {
@@ -288,6 +328,18 @@ describe('requests', () => {
     await recordAll(app, records);
   });
 
+  it('have all the attempts and whole names that an earlier version has recorded', async () => {
+    const [attempt] = usageRecord().attempts;
+    const upstream_name = '😀'.repeat(255);
+    const attempts = Array.from({ length: 1_000 }, () => ({ ...attempt!, upstream_name }));
+    const fields = { organization_id: team.organizationId, upstream_name, attempts };
+    const given = usageRecord({ at: '2026-03-08T00:00:00.000Z', ...fields });
+    await recordAll(app, [given]);
+    const query = { from: '2026-03-08', to: '2026-03-09' };
+    const { body } = await team.admin.get(`${team.base}/usage/requests`).query(query).expect(200);
+    expect(body).toEqual({ requests: [given], next_cursor: null });
+  });
+
   it('are as they were recorded', async () => {
     const given = usageRecord({ at: '2026-03-06T00:00:00.000Z', organization_id: team.organizationId });
     await recordAll(app, [given]);
@@ -321,6 +373,47 @@ describe('requests', () => {
         .reverse(),
     );
   });
+
+  it.each([
+    ['JSON', 'application/json'],
+    ['CSV', 'text/csv'],
+  ])(
+    'end a page of %s before 4 MiB, after one at least, and miss none',
+    async (_format, accept) => {
+      const mib = 1024 * 1024;
+      const { admin, base, organizationId } = await teamOwner(app);
+      const attempt = {
+        ...{ upstream_id: 1, upstream_name: 'main', status: 500, ms: 1 },
+        // Two bytes each as JSON, three as JSON in CSV: the backslash stays one.
+        error: '"'.repeat(0.125 * mib),
+      };
+      const sizes = [1, 20, 1, 2, 20, ...Array<number>(16).fill(1)];
+      const records = sizes.map((size, second) =>
+        usageRecord({
+          at: at(100 + second),
+          organization_id: organizationId,
+          attempts: Array(size).fill(attempt),
+        }),
+      );
+      await recordAll(app, records);
+      const seen: string[] = [];
+      const pages: number[] = [];
+      const query = 'from=2026-03-05&to=2026-03-06&limit=200';
+      for (let url: string | undefined = `${base}/usage/requests?${query}`; url !== undefined;) {
+        const { text, headers } = await admin.get(url).set('Accept', accept).expect(200);
+        const shown = records.map(({ id }) => id).filter((id) => text.includes(id));
+        expect(shown.length === 1 || Buffer.byteLength(text) <= 4 * mib).toBe(true);
+        seen.push(...shown.toReversed());
+        pages.push(shown.length);
+        const next = /<(.+)>; rel="next"/.exec(headers.link ?? '');
+        url = next ? next[1]!.replace(PUBLIC_URL, '') : undefined;
+      }
+      expect(seen).toEqual(records.map(({ id }) => id).toReversed());
+      expect(pages.filter((count) => count === 1).length).toBeGreaterThanOrEqual(2);
+      expect(pages[0]).toBe(accept === 'text/csv' ? 10 : 15);
+    },
+    60_000,
+  ); // csv-stringify takes its time for a field of megabytes
 
   it('can be filtered', async () => {
     const query = { from: '2026-03-05', to: at(5), status: 500 };
@@ -383,6 +476,29 @@ describe('CSV', () => {
     expect(text.split('\r\n')[0]).toMatch(/^start,end,model,user_id,user_email,requests,/);
     expect(text).toContain(`,'=cmd(),${team.user},`);
     expect(text).toContain(`,"a,""b""\nc",${team.user},`);
+  });
+
+  it.each([
+    ...['=1', '+1', '-1', '@x', ' =1', '   +1', '\t-1', '\r\n@x', '\n=1', '\u00a0=1', '\u3000+1', '\ufeff=1'],
+    ...['\u200b=1', ' \u0001=1', '＝1', ' ＠x', '\tx', '\rx'],
+  ])('has an apostrophe before the text %j', async (model) => {
+    const owner = await teamOwner(app);
+    const ids = { organization_id: owner.organizationId, user_id: owner.user };
+    await recordAll(app, [usageRecord({ ...ids, at: '2026-03-01T10:00:00.000Z', model })]);
+    for (const path of ['usage?group_by=model&', 'usage/requests?']) {
+      const url = `${owner.base}/${path}from=2026-03-01&to=2026-03-02`;
+      const { text } = await owner.admin.get(url).set('Accept', 'text/csv').expect(200);
+      expect(text.replaceAll('"', '')).toContain(`,'${model},`);
+    }
+  });
+
+  it.each(['a =1', ' a', 'a-b', '(=1)'])('has the text %j as it is', async (model) => {
+    const owner = await teamOwner(app);
+    const ids = { organization_id: owner.organizationId, user_id: owner.user };
+    await recordAll(app, [usageRecord({ ...ids, at: '2026-03-01T10:00:00.000Z', model })]);
+    const url = `${owner.base}/usage?group_by=model&from=2026-03-01&to=2026-03-02`;
+    const { text } = await owner.admin.get(url).set('Accept', 'text/csv').expect(200);
+    expect(text).toContain(`,${model},`);
   });
 
   it('keeps a text with a line end in one row', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { UsageRecord } from '../../src/usage/usage-record.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { teamOwner } from '../support/owners.js';

@@ -4,7 +4,7 @@ import type { Schema, Schemas } from './values.js';
 
 export const FORM = 'application/x-www-form-urlencoded';
 
-/** What is sent, and what it claims to be. */
+/** Bytes that are sent, and their content type. */
 export interface Body {
   readonly bytes: Buffer;
   readonly type: string;

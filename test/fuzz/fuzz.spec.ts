@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import fc from 'fast-check';
-import type { HttpServerAdapter } from '../../src/common/http-server.js';
-import { PlainRequest } from '../../src/common/plain-http/plain-request.js';
+import type { HttpServerAdapter } from '../../src/http/server/http-server.js';
+import { FastPathRequest } from '../../src/http/fast-path/request.js';
 import { startApp, takeViolations } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { startUpstream } from '../support/fake-upstream.js';
@@ -14,7 +14,7 @@ import type { World } from './world.js';
 
 /** How many requests; `npm run fuzz` makes 10,000. */
 const CASES = Number(process.env.FUZZ_CASES ?? 300);
-/** Of a run that is to be repeated. */
+/** Seed of a run that is to be repeated. */
 const SEED = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED);
 const MS_PER_CASE = 100;
 
@@ -24,7 +24,7 @@ let world: World;
 /** How many the service has read itself. */
 let plainRequests = 0;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-/** Of a connection that the service reads itself, as nothing comes on it that is for Node's parser. */
+/** Agent whose connection stays on the fast path: no request on it needs Node's parser. */
 const plainAgent = new Agent({ keepAlive: true, maxSockets: 1 });
 const PLAIN_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
@@ -33,9 +33,9 @@ beforeAll(async () => {
   app = await startApp({ DEVICE_CODES_PER_MINUTE: '1000000', UPSTREAM_PRIVATE_NETWORKS: 'allow' });
   world = await createWorld(app, upstream.url);
   const adapter = app.app.getHttpAdapter() as unknown as HttpServerAdapter;
-  const answers = adapter.answers.bind(adapter);
-  adapter.answers = (request, response) => {
-    if (request instanceof PlainRequest) plainRequests++;
+  const answers = adapter.handle.bind(adapter);
+  adapter.handle = (request, response) => {
+    if (request instanceof FastPathRequest) plainRequests++;
     return answers(request, response);
   };
 });
@@ -108,7 +108,7 @@ function isPlain({ method, path }: FuzzRequest): boolean {
   return path.startsWith('/v1') && PLAIN_METHODS.includes(method);
 }
 
-/** As a browser sends it, if it comes of one. */
+/** Completes a request that a browser sends. */
 function filledIn(request: FuzzRequest): FuzzRequest {
   const { browser, headers, query, body } = request;
   if (!browser) return request;

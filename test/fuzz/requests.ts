@@ -4,27 +4,27 @@ import type { Body } from './bodies.js';
 import { fitting, oddString } from './values.js';
 import type { Schema, Schemas } from './values.js';
 
-export const CREDENTIALS = ['admin', 'member', 'stranger', 'nobody', 'key', 'forged'] as const;
+const CREDENTIALS = ['admin', 'member', 'stranger', 'nobody', 'key', 'forged'] as const;
 export type Credential = (typeof CREDENTIALS)[number];
 
-export const FORM_FIELDS = ['user_code', 'csrf_token', 'organization_id'] as const;
+const FORM_FIELDS = ['user_code', 'csrf_token', 'organization_id'] as const;
 export type FormField = (typeof FORM_FIELDS)[number];
 
-/** What is for browsers, which send a cookie. */
+/** Routes for browsers, which send a cookie. */
 const PAGES = ['/auth/device', '/auth/device/approve', '/auth/device/deny'];
 
-/** A request that is to be made; ids of what exists are named, so that it means the same in the next run. */
+/** Request to send. Ids of existing objects are named, so that the request means the same in the next run. */
 export interface FuzzRequest {
   readonly operationId: string;
   readonly method: string;
   readonly path: string;
-  /** By name of the path's parameter; `undefined`: that of something that exists. */
+  /** Values by path parameter; `undefined`: the id of something that exists. */
   readonly parameters: Readonly<Record<string, string | undefined>>;
   readonly query: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Body;
   readonly credential: Credential;
-  /** It comes of a browser with a session, which fills these in as the page has them. */
+  /** Form fields that a browser with a session fills in from the page. */
   readonly browser?: readonly FormField[];
 }
 
@@ -34,7 +34,7 @@ interface Parameter {
   readonly schema: Schema;
 }
 
-interface Operation {
+export interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Record<string, { schema: Schema }> };

@@ -19,7 +19,7 @@ export interface Schema {
 
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** What people and programs send that nobody thought of. */
+/** Strings that people and programs send unexpectedly. */
 const ODD_STRINGS = [
   ...[
     '',

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { JWTPayload } from 'jose';
 import supertest from 'supertest';
+import { HTTP_LIMITS } from '../../src/http/server/http-limits.js';
+import type { HttpLimits } from '../../src/http/server/http-limits.js';
 import { parseSettings } from '../../src/config/parse-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { createDocument } from '../../src/openapi/document.js';
@@ -55,15 +57,17 @@ export interface TestApp {
 /**
  * @param variables environment variables beside the usual ones
  * @param shared what another app has already, to start a second replica; it stays when this one is closed
+ * @param httpLimits in place of the usual ones
  */
 export async function startApp(
   variables: NodeJS.ProcessEnv = {},
   shared: { database?: TestDatabase } = {},
+  httpLimits: Partial<HttpLimits> = {},
 ): Promise<TestApp> {
   const database = shared.database ?? (await createDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-data-'));
   const settings = parseSettings({ ...testVariables(database.url, dataDir), ...variables });
-  const app = await setupApp(settings, database.url);
+  const app = await setupApp(settings, database.url, { ...HTTP_LIMITS, ...httpLimits });
   await app.listen(0, '127.0.0.1');
   const server = app.getHttpServer();
   contractOf(app, settings).watch(app, (violation) => violations.push(violation));
@@ -85,7 +89,10 @@ export async function startApp(
   };
 }
 
-/** The settings that make a service of a test's database and folder. */
+/** Whether the tests run on the fast path. `HTTP_FAST_PATH=off` runs them on the Node path. */
+export const IS_FAST_PATH = process.env.HTTP_FAST_PATH !== 'off';
+
+/** Settings of a service on a test's database and folder. */
 export function testVariables(databaseUrl: string, dataDir: string): NodeJS.ProcessEnv {
   return {
     DATABASE_URL: databaseUrl,
@@ -93,5 +100,6 @@ export function testVariables(databaseUrl: string, dataDir: string): NodeJS.Proc
     SESSION_JWT_SECRET: SESSION_SECRET,
     ENCRYPTION_KEYS: Buffer.alloc(32, 1).toString('base64'),
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    HTTP_FAST_PATH: process.env.HTTP_FAST_PATH,
   };
 }

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import supertest from 'supertest';
 import { parseSettings } from '../../src/config/parse-settings.js';
-import { AbandonedUpdates } from '../../src/documents/abandoned-updates.js';
+import { AbandonedUpdates } from '../../src/documents/update/abandoned-updates.js';
 import { setupApp } from '../../src/setup-app.js';
 import { DeletionQueue } from '../../src/storage/deletion-queue.js';
 import { ObjectStore } from '../../src/storage/object-store.js';
@@ -16,7 +16,7 @@ const running = new Set<Caretaker>();
 afterAll(() => Promise.all([...running].map((caretaker) => caretaker.close())));
 
 /**
- * One more replica on a database and its object storage, in this process. It does the scheduled work when it is
+ * Another replica on a database and its object storage, in this process. It does the scheduled work when it is
  * told to, as if hours had passed since the last request.
  */
 export class Caretaker {
@@ -67,7 +67,7 @@ export class Caretaker {
     await this.app.get(DeletionQueue).sweep();
   }
 
-  /** As {@link sweepAll}, for what failed updates have left behind. */
+  /** Like {@link sweepAll}, for the remains of failed updates. */
   async settleAll(): Promise<void> {
     await this.database.query(`UPDATE document_updates SET created_at = created_at - interval '1 day'`);
     await this.app.get(AbandonedUpdates).run();

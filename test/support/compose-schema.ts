@@ -1,5 +1,5 @@
 /**
- * What the Compose Specification says of the members that our file has, and no others: a misspelt one is an error. Written
+ * Schema of the members of the Compose Specification that the file uses: a misspelt member is an error. Written
  * after https://github.com/compose-spec/compose-spec/blob/main/05-services.md and its neighbours.
  */
 const strings = { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-export interface ComposeService {
+interface ComposeService {
   readonly image?: string;
   readonly build?: string;
   readonly environment?: Record<string, string | number>;
@@ -29,7 +29,7 @@ export function configOf(file: ComposeFile, name: string, variables: Record<stri
   return interpolate(file.configs[name]!.content, variables).replaceAll('$$', '$');
 }
 
-/** What the variables of a text make of it, as Compose does it. @throws Error for one that has to be set and is not */
+/** Replaces the variables of a text by the rules of Compose. @throws Error for one that has to be set and is not */
 export function interpolate(text: string, variables: Record<string, string>): string {
   return text.replace(/\$\{(\w+)(?::([-?])(.*?))?\}/g, (_, name: string, kind?: string, fallback = '') => {
     const value = variables[name];

@@ -4,8 +4,8 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import type { HttpRequest, HttpResponse } from '../../src/common/http-exchange.js';
-import type { HttpServerAdapter } from '../../src/common/http-server.js';
+import type { HttpRequest, HttpResponse } from '../../src/http/http-exchange.js';
+import type { HttpServerAdapter } from '../../src/http/server/http-server.js';
 import { documentPath } from '../../src/openapi/route.js';
 
 /** The OpenAPI document, as far as answers are concerned. */
@@ -24,10 +24,10 @@ export interface ApiResponse {
   readonly content?: Record<string, { readonly schema: object }>;
 }
 
-/** What a client gets. */
+/** Response that a client receives. */
 interface Sent {
   readonly status: number;
-  /** By their names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<OutgoingHttpHeaders>;
   readonly body: Buffer;
 }
@@ -39,7 +39,7 @@ interface Answer extends Sent {
   readonly route?: string;
 }
 
-/** What answers a path that nothing else does. */
+/** Route of paths that match no other route. */
 const CATCH_ALL = '*everything}';
 const REFUSAL = {
   ...{ type: 'object', required: ['error'], additionalProperties: false },
@@ -67,8 +67,8 @@ export class Contract {
   watch(app: NestExpressApplication, report: (violation: string) => void): void {
     const adapter = app.getHttpAdapter() as unknown as HttpServerAdapter;
     // Plain requests, which Node's parser does not read, are no event of the server.
-    const answers = adapter.answers.bind(adapter);
-    adapter.answers = (request, response) => {
+    const answers = adapter.handle.bind(adapter);
+    adapter.handle = (request, response) => {
       onEnd(response, (sent) => {
         const violation = this.violation({ ...requestOf(request), ...sent });
         if (violation !== undefined) report(`${request.method} ${request.url}: ${violation}`);
@@ -77,13 +77,13 @@ export class Contract {
     };
   }
 
-  /** What is wrong with the answer; undefined: nothing. */
+  /** First violation of the document; undefined: none. */
   violation(answer: Answer): string | undefined {
     const { route = '' } = answer;
     if (headerOf(answer, 'x-request-id') === '') return 'has no X-Request-Id';
     if (isPreflight(answer)) return undefined;
     if (route.endsWith(CATCH_ALL)) return this.violationOfRefusal(answer);
-    if (/^\/(docs|openapi)/.test(route)) return undefined;
+    if (/^\/(docs|openapi|$)/.test(route)) return undefined;
     if (answer.method === 'TRACE') return this.misfit('the proxy', PROXY_ERROR, answer.body); // described in words alone
     const path = pathOf(answer);
     const operation = this.document.paths[path]?.[methodOf(answer)];
@@ -174,7 +174,7 @@ function headerOf({ headers }: Answer, name: string): string {
   return String(headers[name.toLowerCase()] ?? '');
 }
 
-/** As it is when the answer ends: Express has found its route then. */
+/** Describes the request at the end of the response, when Express has found its route. */
 function requestOf(request: HttpRequest): Pick<Answer, 'method' | 'url' | 'route'> {
   const { method = '', url = '' } = request;
   return { method, url, route: (request as { route?: { path: string } }).route?.path };
@@ -217,7 +217,7 @@ function encodingOf(argument: unknown): BufferEncoding | undefined {
   return typeof argument === 'string' ? (argument as BufferEncoding) : undefined;
 }
 
-/** Those of a list of names and values, which Node keeps nowhere that it can be asked for. */
+/** Headers of a list of names and values, which Node does not expose otherwise. */
 function headersOf(list: unknown): OutgoingHttpHeaders {
   if (!Array.isArray(list)) return {};
   const pairs = list.flatMap((name, i) => (i % 2 === 0 ? [[String(name).toLowerCase(), list[i + 1]]] : []));

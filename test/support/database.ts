@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { eventually } from './eventually.js';
 
-/** A database of its own, with the schema and nothing in it. */
+/** Separate database with the schema and without rows. */
 export interface TestDatabase {
   readonly url: string;
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Cuts all connections and lets nobody in. */
+  /** Ends all connections and rejects new ones. */
   refuse(): Promise<void>;
   /** Ends {@link refuse}. */
   admit(): Promise<void>;
@@ -15,13 +15,13 @@ export interface TestDatabase {
 
 interface DatabaseOptions {
   readonly empty?: boolean;
-  /** Of an empty one, in place of UTF8. */
+  /** Encoding of an empty database, instead of UTF8. */
   readonly encoding?: string;
 }
 
 /**
- * Clones the migrated template of the run (or makes an empty database), in some 50 ms. All clones are one system to
- * object storage, as copies of a database are; an empty one becomes a system of its own.
+ * Clones the migrated template, or creates an empty database, in about 50 ms. Object storage treats all clones as
+ * copies of one system; an empty database becomes a separate system.
  */
 export async function createDatabase({ empty, encoding }: DatabaseOptions = {}): Promise<TestDatabase> {
   const template = new URL(process.env.TEST_DATABASE_URL!);
@@ -32,7 +32,7 @@ export async function createDatabase({ empty, encoding }: DatabaseOptions = {}):
   const url = new URL(template);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 4, options: '-c timezone=UTC' });
-  pool.on('error', () => undefined); // tests cut connections on purpose
+  pool.on('error', () => undefined); // tests end connections on purpose
   return {
     url: url.href,
     query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
@@ -49,7 +49,7 @@ export async function createDatabase({ empty, encoding }: DatabaseOptions = {}):
   };
 }
 
-/** Every row of every table as text: to look for what must not be there. */
+/** Returns every row of every table as text, to search for secrets. */
 export async function dump({ query }: TestDatabase): Promise<string> {
   const tables = await query<{ name: string }>(
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`,
@@ -60,7 +60,7 @@ export async function dump({ query }: TestDatabase): Promise<string> {
   return texts.flatMap((rows) => rows.map(({ row }) => row)).join('\n');
 }
 
-/** A connection of a test's own, to hold locks with. */
+/** Opens a separate connection, which holds locks for a test. */
 export async function connect({ url }: TestDatabase): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, options: '-c timezone=UTC' });
   await client.connect();
@@ -75,7 +75,7 @@ export function lockedOut(database: TestDatabase, count: number): Promise<void> 
   });
 }
 
-/** Waits for a moment in which no statement waits for a lock: who does so again and again holds none meanwhile. */
+/** Waits until no statement waits for a lock. A statement that is retried holds no lock in between. */
 export function nobodyLockedOut(database: TestDatabase): Promise<void> {
   return eventually(async () => {
     const waiting = await statementsLockedOut(database);
@@ -90,7 +90,7 @@ async function statementsLockedOut({ query }: TestDatabase): Promise<number> {
   return rows.length;
 }
 
-/** Lets no statement change more than 10,000 rows of a table, as though that took too long. */
+/** Rejects statements that change more than 10,000 rows of a table, as if they exceeded their timeout. */
 export async function limitRows(
   { query }: TestDatabase,
   what: 'UPDATE' | 'DELETE',

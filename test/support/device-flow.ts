@@ -2,7 +2,7 @@ import type supertest from 'supertest';
 import type { TestApp } from './app.js';
 import { sessionFor } from './sessions.js';
 
-/** What a device gets when it asks. */
+/** Response to the request that begins the flow. */
 export interface DeviceCode {
   device_code: string;
   user_code: string;
@@ -14,7 +14,7 @@ export interface DeviceCode {
 
 type Agent = ReturnType<typeof supertest.agent>;
 
-/** Begins a login, as the device would. */
+/** Begins the flow as a device. */
 export async function beginLogin(
   { anonymous }: { anonymous: Agent },
   device: object = {},
@@ -22,7 +22,7 @@ export async function beginLogin(
   return (await anonymous.post('/auth/device/code').send(device).expect(200)).body;
 }
 
-/** One poll: `200 <key>` or `<status> <type>`. */
+/** Polls once: `200 <key>` or `<status> <type>`. */
 export async function poll({ anonymous }: { anonymous: Agent }, deviceCode: string): Promise<string> {
   const { status, body } = await anonymous.post('/auth/device/token').send({ device_code: deviceCode });
   return `${status} ${body.error?.type ?? body.api_key}`;
@@ -30,12 +30,12 @@ export async function poll({ anonymous }: { anonymous: Agent }, deviceCode: stri
 
 export const KEY = /^200 mk_[0-9A-Za-z]{42}$/;
 
-/** Decides by the dashboard's twin of the page. */
+/** Approves or denies by the JSON routes. */
 export function decide(agent: Agent, userCode: string, decision: 'approve' | 'deny', body?: object) {
   return agent.post(`/me/device-requests/${userCode}/${decision}`).send(body);
 }
 
-/** Lets time go by for all logins, and for nothing else. */
+/** Advances the time for all device sessions, and for nothing else. */
 export async function letPass({ database }: Pick<TestApp, 'database'>, seconds: number): Promise<void> {
   await database.query(
     `UPDATE device_sessions SET created_at = created_at - make_interval(secs => $1),
@@ -44,12 +44,12 @@ export async function letPass({ database }: Pick<TestApp, 'database'>, seconds: 
   );
 }
 
-/** What the form of the page carries. */
+/** CSRF token in the form of the page. */
 export function csrfTokenIn(page: string): string {
   return /name="csrf_token" value="([\w-]+)"/.exec(page)![1]!;
 }
 
-/** A browser that is signed in, as far as headers make one. */
+/** Sends requests with the headers of a signed-in browser. */
 export class TestBrowser {
   private constructor(
     private readonly agent: Agent,
@@ -75,7 +75,7 @@ export class TestBrowser {
     return csrfTokenIn(text);
   }
 
-  /** Sends a form as browsers do. */
+  /** Submits a form like a browser. */
   submit(decision: 'approve' | 'deny', fields: Record<string, string>) {
     return this.agent
       .post(`/auth/device/${decision}`)

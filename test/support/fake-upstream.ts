@@ -3,37 +3,37 @@ import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A server that stands for an upstream, on the loopback interface. */
+/** HTTP server on the loopback interface that takes the place of an upstream. */
 export interface FakeUpstream {
   readonly port: number;
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  /** What it was asked, oldest first. */
+  /** Received requests, oldest first. */
   readonly requests: { method: string; url: string; headers: IncomingHttpHeaders }[];
   close(): Promise<void>;
 }
 
-/** @param answer how every request is answered; an empty list of models when left out */
-export function startUpstream(answer: RequestListener = answerWithModels): Promise<FakeUpstream> {
-  return start('http', (listener) => createHttpServer(listener), answer);
+/** @param respond handler of every request; sends an empty list of models by default */
+export function startUpstream(respond: RequestListener = respondWithModels): Promise<FakeUpstream> {
+  return start('http', (listener) => createHttpServer(listener), respond);
 }
 
-/** {@link startUpstream} with TLS, and the certificate of `upstream.example` that it signed itself. */
-export function startTlsUpstream(answer: RequestListener = answerWithModels): Promise<FakeUpstream> {
+/** {@link startUpstream} with TLS and a self-signed certificate for `upstream.example`. */
+export function startTlsUpstream(respond: RequestListener = respondWithModels): Promise<FakeUpstream> {
   const tls = { key: TLS_KEY, cert: TLS_CERTIFICATE };
-  return start('https', (listener) => createHttpsServer(tls, listener), answer);
+  return start('https', (listener) => createHttpsServer(tls, listener), respond);
 }
 
 async function start(
   scheme: string,
   create: (listener: RequestListener) => Server | ReturnType<typeof createHttpsServer>,
-  answer: RequestListener,
+  respond: RequestListener,
 ): Promise<FakeUpstream> {
   const requests: FakeUpstream['requests'] = [];
   const server = create((request, response) => {
     const { method, url, headers } = request;
     requests.push({ method: method!, url: url!, headers });
-    answer(request, response);
+    respond(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -49,11 +49,11 @@ async function start(
   };
 }
 
-const answerWithModels: RequestListener = (_request, response) => {
+const respondWithModels: RequestListener = (_request, response) => {
   response.setHeader('Content-Type', 'application/json').end('{"object":"list","data":[]}');
 };
 
-/** Made for the tests alone, valid until 2120. */
+/** Created for the tests only; valid until 2120. */
 export const TLS_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBdTCCARygAwIBAgIBATAKBggqhkjOPQQDAjAbMRkwFwYDVQQDDBB1cHN0cmVh
 bS5leGFtcGxlMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAbMRkw

@@ -3,15 +3,15 @@ import { mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../../dist/database/data-source.js';
-import { startEmbeddedPostgres } from '../../dist/database/embedded/embedded-postgres.js';
+import { dataSourceOptions } from '../../dist/database/connection/data-source.js';
+import { startEmbeddedPostgres } from '../../dist/embedded-postgres/embedded-postgres.js';
 import globalTeardown from './global-teardown.mjs';
 
 const MEMORY = '/dev/shm';
-/** Of a run at its height, and as much again. */
+/** Twice the connections of a run at its peak. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
-/** One real PostgreSQL for the whole run, with a migrated database that every test file clones. */
+/** Starts a real PostgreSQL for the whole run, with a migrated database that every test file clones. */
 export default async function globalSetup() {
   const dataDir = await mkdtemp(join(await roomiest(), 'mintkeep-test-'));
   const postgres = await startEmbeddedPostgres({

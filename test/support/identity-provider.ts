@@ -6,7 +6,7 @@ import type { CryptoKey, JWK, JWTPayload } from 'jose';
 /** An identity provider as far as we see it: a server of public keys, and somebody who signs with the private ones. */
 export interface IdentityProvider {
   readonly jwksUrl: string;
-  /** How often the keys were fetched. */
+  /** Number of requests for the keys. */
   fetches(): number;
   /** Adds a key that tokens are signed with from now on. */
   addKey(algorithm: string): Promise<{ kid: string; publicJwk: JWK }>;
@@ -16,7 +16,7 @@ export interface IdentityProvider {
   sign(sub: string, claims?: JWTPayload): Promise<string>;
   /** The same by the key of this number, from 0, without saying which it is. */
   signWithoutKid(sub: string, index: number): Promise<string>;
-  /** What the server does from now on. */
+  /** Sets the behaviour of the server from now on. */
   behave(how: 'well' | 'error' | 'garbage' | 'hang' | 'refuse'): Promise<void>;
   stop(): Promise<void>;
 }

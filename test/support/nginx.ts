@@ -1,18 +1,20 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { composeFile, configOf } from './compose.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
+import { NGINX_PATH } from './requirements.js';
 
 /** The load balancer of the compose file, as a process. */
 export interface Balancer {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  /** What it has complained about so far. */
+  /** Error log so far. */
   complaints(): string;
   stop(): Promise<void>;
 }
@@ -30,12 +32,9 @@ export async function startBalancer(
   identityPort: number,
   variables: Record<string, string> = {},
 ): Promise<Balancer> {
-  const folder = await mkdtemp(join(tmpdir(), 'mintkeep-nginx-'));
-  await chmod(folder, 0o755); // nginx drops its rights
   const port = await freePort();
-  const text = configOf(composeFile(), 'nginx', variables);
-  await writeFile(join(folder, 'nginx.conf'), adapted(text, folder, port, replicas, identityPort));
-  const child = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-g', 'daemon off;']);
+  const folder = await configurationFolder(port, replicas, identityPort, variables);
+  const child = spawn(NGINX_PATH!, ['-p', folder, '-c', 'nginx.conf', '-g', 'daemon off;']);
   const lines: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (text: string) => lines.push(text));
   const ended = once(child, 'close');
@@ -52,6 +51,27 @@ export async function startBalancer(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Lets nginx check the configuration of the compose file. @throws Error with the report of nginx */
+export async function checkConfiguration(variables: Record<string, string> = {}): Promise<void> {
+  const anyPort = 1;
+  const folder = await configurationFolder(anyPort, [anyPort, anyPort], anyPort, variables);
+  await promisify(execFile)(NGINX_PATH!, ['-t', '-p', folder, '-c', 'nginx.conf']);
+  await rm(folder, { recursive: true });
+}
+
+async function configurationFolder(
+  port: number,
+  replicas: readonly number[],
+  identityPort: number,
+  variables: Record<string, string>,
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'mintkeep-nginx-'));
+  await chmod(folder, 0o755); // nginx drops its rights
+  const text = configOf(composeFile(), 'nginx', variables);
+  await writeFile(join(folder, 'nginx.conf'), adapted(text, folder, port, replicas, identityPort));
+  return folder;
 }
 
 function adapted(

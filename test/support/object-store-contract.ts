@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../src/storage/object-store.js';
 import { StorageUnavailable } from '../../src/storage/storage.errors.js';
 
 export interface StoreUnderTest {
-  /** Prepared, and empty. */
+  /** Prepared and empty store. */
   readonly store: ObjectStore;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ const GOOD_KEYS = [
   '_/-',
 ];
 
-/** What every object store promises. */
+/** Contract of every object store. */
 export function describeObjectStore(name: string, make: () => Promise<StoreUnderTest>): void {
   describe(name, () => {
     let underTest: StoreUnderTest;
@@ -57,7 +57,7 @@ export function describeObjectStore(name: string, make: () => Promise<StoreUnder
     });
 
     it.each([...GOOD_KEYS, 'a'.repeat(200), `${'a'.repeat(200)}/`.repeat(2) + 'b'.repeat(110)])(
-      'takes the key %s',
+      'accepts the key %s',
       async (key) => {
         await store.put(key, Buffer.from('body'));
         expect((await store.get(key))?.toString()).toBe('body');
@@ -67,14 +67,14 @@ export function describeObjectStore(name: string, make: () => Promise<StoreUnder
       },
     );
 
-    it('replaces a body, by a shorter one too', async () => {
+    it('replaces a body, even by a shorter one', async () => {
       await store.put('documents/1', Buffer.from('a long first body'));
       await store.put('documents/1', Buffer.from('short'));
       expect((await store.get('documents/1'))?.toString()).toBe('short');
       expect(await keysOf(store)).toEqual(['documents/1']);
     });
 
-    it('keeps keys apart', async () => {
+    it('stores different bodies under different keys', async () => {
       await store.put('documents/1', Buffer.from('one'));
       await store.put('documents/11', Buffer.from('eleven'));
       await store.delete('documents/1');
@@ -90,7 +90,7 @@ export function describeObjectStore(name: string, make: () => Promise<StoreUnder
       expect(await store.get('documents')).toBeUndefined();
     });
 
-    it('deletes what is there, what is gone, and what never was', async () => {
+    it('deletes present, deleted and absent objects alike', async () => {
       await store.delete('documents/1');
       await store.put('documents/1', Buffer.from('one'));
       await store.delete('documents/1');
@@ -99,14 +99,14 @@ export function describeObjectStore(name: string, make: () => Promise<StoreUnder
       expect(await store.get('documents/1')).toBeUndefined();
     });
 
-    it('deletes an object, not the folder that a key may look like', async () => {
+    it('deletes an object, never the folder of the same name', async () => {
       await store.put('documents/1', Buffer.from('one'));
       await store.delete('documents');
       await store.delete('documents/1/2');
       expect((await store.get('documents/1'))?.toString()).toBe('one');
     });
 
-    it('lets one of many puts at once win whole, for readers in between too', async () => {
+    it('stores one of many concurrent puts as a whole, also for concurrent readers', async () => {
       const bodies = Array.from({ length: 8 }, (_, i) => Buffer.alloc(100_000 + i, i));
       const isOneOfThem = (body?: Buffer) => bodies.some((candidate) => body?.equals(candidate));
       await store.put('documents/1', bodies[0]!);
@@ -117,14 +117,14 @@ export function describeObjectStore(name: string, make: () => Promise<StoreUnder
       expect(isOneOfThem(await store.get('documents/1'))).toBe(true);
     });
 
-    it.each(BAD_KEYS)('refuses the key %j', async (key) => {
+    it.each(BAD_KEYS)('rejects the key %j', async (key) => {
       await expect(store.put(key, Buffer.from('body'))).rejects.toThrow(TypeError);
       await expect(store.get(key)).rejects.toThrow(TypeError);
       await expect(store.delete(key)).rejects.toThrow(TypeError);
       expect(await keysOf(store)).toEqual([]);
     });
 
-    it.each(['/', '../', 'documents/../', '.tmp/', 'a b'])('refuses the prefix %j', async (prefix) => {
+    it.each(['/', '../', 'documents/../', '.tmp/', 'a b'])('rejects the prefix %j', async (prefix) => {
       await expect(keysOf(store, prefix)).rejects.toThrow(TypeError);
     });
 
@@ -139,7 +139,7 @@ export function describeObjectStore(name: string, make: () => Promise<StoreUnder
       expect(await keysOf(store, 'absent/')).toEqual([]);
     });
 
-    it('stops listing when the caller does', async () => {
+    it('stops the listing when the caller stops', async () => {
       await Promise.all(['a/1', 'a/2', 'a/3'].map((key) => store.put(key, Buffer.from(key))));
       for await (const key of store.list('a/')) {
         expect(key).toMatch(/^a\/[123]$/);
@@ -148,14 +148,14 @@ export function describeObjectStore(name: string, make: () => Promise<StoreUnder
       expect(await keysOf(store, 'a/')).toHaveLength(3);
     });
 
-    it('is prepared again, by several at once, without harm', async () => {
+    it('can be prepared repeatedly and concurrently', async () => {
       await store.put('documents/1', Buffer.from('one'));
       await Promise.all([store.prepare(), store.prepare(), store.prepare()]);
       await store.check();
       expect((await store.get('documents/1'))?.toString()).toBe('one');
     });
 
-    it('does nothing for a caller who has given up already', async () => {
+    it('does nothing for an aborted caller', async () => {
       await store.put('documents/1', Buffer.from('one'));
       const gone = AbortSignal.abort(new Error('gone'));
       await expect(store.put('documents/1', Buffer.from('two'), gone)).rejects.toThrow(StorageUnavailable);
@@ -166,7 +166,7 @@ export function describeObjectStore(name: string, make: () => Promise<StoreUnder
   });
 }
 
-/** Sorted. */
+/** Lists the keys in order. */
 export async function keysOf(store: ObjectStore, prefix = ''): Promise<string[]> {
   const keys: string[] = [];
   for await (const key of store.list(prefix)) keys.push(key);

@@ -3,19 +3,19 @@ import { emailOf } from './sessions.js';
 
 type Role = 'admin' | 'member';
 
-/** An owner at its address: what holds for projects and documents holds for both kinds alike. */
+/** Owner with its address. Tests of owned objects run for both kinds of owners. */
 export interface TestOwner {
   /** `/me` or `/me/organizations/{id}` */
   readonly base: string;
   readonly organizationId: number;
-  /** Who may do everything there, ... */
+  /** User who is an admin of the owner. */
   readonly user: string;
   readonly admin: Agent;
 }
 
 let count = 0;
 
-/** A user of its own at its personal address. */
+/** Creates a user with a personal organization. */
 export async function personalOwner(app: TestApp): Promise<TestOwner> {
   const user = `person-${++count}`;
   const admin = await app.as(user);
@@ -27,7 +27,7 @@ export async function personalOwner(app: TestApp): Promise<TestOwner> {
   return { base: '/me', organizationId: row!.id, user, admin };
 }
 
-/** A team of its own with an admin of its own. */
+/** Creates a team with a new user as its admin. */
 export async function teamOwner(app: TestApp): Promise<TestOwner> {
   const number = ++count;
   const user = `founder-${number}`;
@@ -39,7 +39,7 @@ export async function teamOwner(app: TestApp): Promise<TestOwner> {
   return { base: `/me/organizations/${body.id}`, organizationId: body.id, user, admin };
 }
 
-/** Adds somebody to a team. */
+/** Adds a user to a team. */
 export async function join(app: TestApp, team: TestOwner, user: string, role: Role): Promise<Agent> {
   const agent = await app.as(user);
   const { token } = await invite(team, emailOf(user), role);
@@ -56,13 +56,13 @@ interface NewInvitation {
   readonly join_url: string;
 }
 
-/** An invitation as its answer has it, with its token. */
+/** Invites an address and returns the response with its token. */
 export async function invite(team: TestOwner, email: string, role: Role = 'member'): Promise<NewInvitation> {
   const { body } = await team.admin.post(`${team.base}/invite`).send({ email, role }).expect(201);
   return body as NewInvitation;
 }
 
-/** For `describe.each`. */
+/** Cases of `describe.each`. */
 export const OWNER_KINDS = [
   ['a person', personalOwner],
   ['a team', teamOwner],

@@ -3,7 +3,7 @@ export function inParallel<T>(times: number, task: (index: number) => Promise<T>
   return Promise.all(Array.from({ length: times }, (_, index) => task(index)));
 }
 
-/** How often each value occurs. */
+/** Counts the occurrences of each value. */
 export function tally(values: readonly (number | string)[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1;

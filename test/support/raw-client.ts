@@ -5,9 +5,9 @@ import type { Socket } from 'node:net';
 /** A client that sends what it likes, when it likes. */
 export interface RawClient {
   readonly socket: Socket;
-  /** What has come so far. */
+  /** Bytes received so far, as text. */
   text(): string;
-  /** All that has come, when the connection is closed. */
+  /** All bytes received, once the connection is closed. */
   readonly closed: Promise<string>;
   /** Sends a piece again and again, until the connection is closed. */
   repeat(piece: string, intervalMs: number): void;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A request as it came over the wire. */
+/** Request as received. */
 export interface RawRequest {
   readonly method: string;
   readonly target: string;
@@ -9,35 +9,35 @@ export interface RawRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly socket: Socket;
-  /** How many requests came before it on the same connection. */
-  readonly position: number;
+  /** Number of earlier requests on the same connection. */
+  readonly precedingRequests: number;
 }
 
-/** A provider that does anything, also what no HTTP server would. */
+/** Fake provider that can violate HTTP. */
 export interface RawUpstream {
   /** `http://127.0.0.1:port` */
   readonly url: string;
   readonly requests: RawRequest[];
-  /** Those that are open. */
+  /** Open connections. */
   readonly sockets: ReadonlySet<Socket>;
-  /** How many were ever opened. */
-  connections: number;
-  answer: Answer;
+  /** Number of connections that were ever opened. */
+  connectionCount: number;
+  respond: Responder;
   close(): Promise<void>;
 }
 
-export type Answer = (request: RawRequest) => void;
+export type Responder = (request: RawRequest) => void;
 
-/** @param answer gets every request when it is complete, and writes what it likes to its socket */
-export async function startRawUpstream(answer: Answer): Promise<RawUpstream> {
+/** @param respond receives every complete request and writes any bytes to its socket */
+export async function startRawUpstream(respond: Responder): Promise<RawUpstream> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    upstream.connections++;
+    upstream.connectionCount++;
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     readRequests(socket, (request) => {
       upstream.requests.push(request);
-      upstream.answer(request);
+      upstream.respond(request);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,8 +45,8 @@ export async function startRawUpstream(answer: Answer): Promise<RawUpstream> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests: [],
     sockets,
-    connections: 0,
-    answer,
+    connectionCount: 0,
+    respond,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -56,7 +56,7 @@ export async function startRawUpstream(answer: Answer): Promise<RawUpstream> {
   return upstream;
 }
 
-function readRequests(socket: Socket, take: (request: RawRequest) => void): void {
+function readRequests(socket: Socket, onRequest: (request: RawRequest) => void): void {
   let pieces: Buffer[] = [];
   let missing = 1;
   let position = 0;
@@ -68,62 +68,71 @@ function readRequests(socket: Socket, take: (request: RawRequest) => void): void
       pieces = [bytes];
       const end = bytes.indexOf('\r\n\r\n');
       if (end < 0) return;
-      const { method, target, headers } = readHead(bytes.toString('latin1', 0, end));
+      const { method, target, headers } = parseHeaders(bytes.toString('latin1', 0, end));
       const bodyEnd = end + 4 + Number(headers['content-length'] ?? 0);
       missing = bodyEnd - bytes.length;
       if (missing > 0) return;
       const rest = bytes.subarray(bodyEnd);
       pieces = [rest];
       missing = rest.length > 0 ? 0 : 1;
-      take({ method, target, headers, body: bytes.subarray(end + 4, bodyEnd), socket, position: position++ });
+      onRequest({
+        method,
+        target,
+        headers,
+        body: bytes.subarray(end + 4, bodyEnd),
+        socket,
+        precedingRequests: position++,
+      });
     }
   });
 }
 
-function readHead(head: string): Pick<RawRequest, 'method' | 'target' | 'headers'> {
-  const [requestLine = '', ...lines] = head.split('\r\n');
+function parseHeaders(text: string): Pick<RawRequest, 'method' | 'target' | 'headers'> {
+  const [requestLine = '', ...lines] = text.split('\r\n');
   const [method = '', target = ''] = requestLine.split(' ');
-  return { method, target, headers: Object.fromEntries(lines.map((line) => pairOf(line))) };
+  return { method, target, headers: Object.fromEntries(lines.map((line) => parseField(line))) };
 }
 
-function pairOf(line: string): [string, string] {
+function parseField(line: string): [string, string] {
   const colon = line.indexOf(':');
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
 }
 
-/** An answer with a length, after which the connection stays open. */
-export function answerWith(
+/** Responds with a length and keeps the connection open. */
+export function respondWith(
   body: string | Buffer,
   { status = 200, type = 'application/json', headers = '' } = {},
-): Answer {
+): Responder {
   return ({ socket, method }) => {
     const length = Buffer.byteLength(body);
-    const head = `HTTP/1.1 ${status} Whatever\r\nContent-Type: ${type}\r\n${headers}Content-Length: ${length}\r\n\r\n`;
-    // In one piece: the second of two may wait until the first one is acknowledged.
-    socket.write(method === 'HEAD' ? head : Buffer.concat([Buffer.from(head), Buffer.from(body)]));
+    const headerText = `HTTP/1.1 ${status} Whatever\r\nContent-Type: ${type}\r\n${headers}Content-Length: ${length}\r\n\r\n`;
+    // A single write, because the second of two may wait until the first one is acknowledged.
+    socket.write(
+      method === 'HEAD' ? headerText : Buffer.concat([Buffer.from(headerText), Buffer.from(body)]),
+    );
   };
 }
 
-/** These bytes, whatever they are. */
-export function answerRaw(...pieces: (string | Buffer)[]): Answer {
+/** Responds with these bytes. */
+export function respondRaw(...pieces: (string | Buffer)[]): Responder {
   return ({ socket }) => {
     for (const piece of pieces) socket.write(piece);
   };
 }
 
-/** That answer, and the end of the connection. */
-export function thenClose(answer: Answer): Answer {
+/** Responds and closes the connection. */
+export function thenClose(respond: Responder): Responder {
   return (request) => {
-    answer(request);
+    respond(request);
     request.socket.end();
   };
 }
 
-/** The head of an event stream in chunks. */
-export const STREAM_HEAD =
+/** Headers of an event stream in chunks. */
+export const STREAM_HEADERS =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
 
-/** One chunk of the transfer. */
+/** Encodes one chunk. */
 export function chunk(data: string | Buffer): Buffer {
   const bytes = Buffer.from(data);
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
@@ -131,9 +140,9 @@ export function chunk(data: string | Buffer): Buffer {
 
 export const LAST_CHUNK = '0\r\n\r\n';
 
-/** A whole event stream, in one chunk an event. */
-export function answerWithEvents(...events: string[]): Answer {
+/** Responds with an event stream, one chunk per event. */
+export function respondWithEvents(...events: string[]): Responder {
   return ({ socket }) => {
-    socket.write(Buffer.concat([Buffer.from(STREAM_HEAD), ...events.map(chunk), Buffer.from(LAST_CHUNK)]));
+    socket.write(Buffer.concat([Buffer.from(STREAM_HEADERS), ...events.map(chunk), Buffer.from(LAST_CHUNK)]));
   };
 }

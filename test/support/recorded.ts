@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { UsageRecord } from '../../src/usage/usage-record.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import type { TestApp } from './app.js';
 import { eventually } from './eventually.js';
 import type { TestOwner } from './owners.js';
 import { call } from './proxy-client.js';
 import type { Call, Reply } from './proxy-client.js';
 
-/** What was recorded of a request, as its owner sees it; waits until it is there. */
+/** Waits for the usage record of a request and returns it as its owner sees it. */
 export function recordOf({ admin }: TestOwner, requestId: string): Promise<UsageRecord> {
   return eventually(async () => {
     const { body } = await admin.get('/me/usage/requests?limit=50').expect(200);

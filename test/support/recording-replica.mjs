@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { parseSettings } from '../../dist/config/parse-settings.js';
 import { setupApp } from '../../dist/setup-app.js';
-import { UsageRecorder } from '../../dist/usage/usage-recorder.js';
+import { UsageRecorder } from '../../dist/usage/write/usage-recorder.js';
 
 /**
  * A replica that records what requests use, as fast as it can, and writes the id of each record to standard output

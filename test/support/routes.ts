@@ -1,14 +1,13 @@
 import type { TestApp } from './app.js';
 
 /**
- * Who is let through: anybody; whoever has a session cookie, which a page looks at itself; anybody with a session;
- * members of the organization; its admins; whoever has the admin token, where there is one.
+ * Access to a route. `public`: everybody. `page`: the page itself checks the session cookie. `session`: every user with
+ * a session. `member` and `admin`: members and admins of the organization. `operator`: the admin token, if configured.
  */
 export type Access = 'public' | 'page' | 'operator' | 'session' | 'member' | `admin: ${string}`;
 
 /**
- * Every route of the service with who may use it. A route that is missing here, or is here and does not exist,
- * fails a test.
+ * All routes of the service with their access. A test fails if a route is missing or does not exist.
  */
 export const ROUTES: Record<string, Access> = {
   'GET /healthz': 'public',
@@ -84,7 +83,7 @@ export const ROUTES: Record<string, Access> = {
   }),
 };
 
-/** At the two addresses of an owner; at the personal one everybody is an admin. */
+/** Routes at the two addresses of an owner. Every user is an admin of the personal organization. */
 function owned(path: string, routes: Record<string, Access>): Record<string, Access> {
   const entries = Object.entries(routes).flatMap(([route, access]): [string, Access][] => {
     const [method, rest = ''] = route.split(' ');
@@ -96,13 +95,13 @@ function owned(path: string, routes: Record<string, Access>): Record<string, Acc
   return Object.fromEntries(entries);
 }
 
-/** The routes that the running app has, from its router; the pages of the API's documentation left out. */
+/** Reads the routes of the running app from its router, without the pages of the API documentation. */
 export function routesOf({ app }: TestApp): string[] {
   const { router } = app.getHttpAdapter().getInstance() as {
     router: { stack: { route?: { path: string; methods: Record<string, boolean> } }[] };
   };
   return router.stack.flatMap(({ route }) => {
-    if (!route || route.path.endsWith('*everything}') || /^\/(docs|openapi)/.test(route.path)) return [];
+    if (!route || route.path.endsWith('*everything}') || /^\/(docs|openapi|$)/.test(route.path)) return [];
     return Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`);
   });
 }

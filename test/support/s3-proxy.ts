@@ -5,19 +5,22 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * What becomes of a request: it is passed on; it is kept, and passed on when it is let go and its client still waits
- * for it; the same, but also for a client that has gone; or it is passed on and the answer is lost.
+ * Treatment of a request:
+ * - `pass`: forward it
+ * - `hang`: hold it until {@link S3Proxy.recover}, and forward it if the client still waits
+ * - `arrive late`: hold it until {@link S3Proxy.recover}, and forward it in any case
+ * - `lose the response`: forward it and drop the response
  */
-export type Fate = 'pass' | 'hang' | 'arrive late' | 'lose the answer';
+type Fate = 'pass' | 'hang' | 'arrive late' | 'lose the response';
 
-/** An S3 service as it is seen over a bad network. */
+/** S3 service behind an unreliable network. */
 export interface S3Proxy {
   readonly endpoint: URL;
-  /** Decides on every request that comes, by its method and the key of its object. */
+  /** Decides on each request, by its method and the key of its object. */
   onRequest: (method: string, key: string) => Fate;
-  /** How many requests wait to be let go. */
+  /** Number of held requests. */
   readonly waiting: () => number;
-  /** From now on everything passes, also what waits; resolves when all of that has arrived. */
+  /** Forwards all held and later requests. Resolves when the held requests have arrived. */
   recover(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -26,7 +29,7 @@ export async function startS3Proxy(target: URL, port = 0): Promise<S3Proxy> {
   const held = new Set<() => Promise<void>>();
   const server = createServer((request, response) => {
     void buffer(request)
-      .catch(() => undefined) // the client has gone
+      .catch(() => undefined) // the client has disconnected
       .then((body) => body && decide(request, body, response));
   });
 
@@ -34,7 +37,7 @@ export async function startS3Proxy(target: URL, port = 0): Promise<S3Proxy> {
     const key = request.url!.split('?')[0]!.split('/').slice(2).join('/');
     const fate = proxy.onRequest(request.method!, key);
     if (fate === 'pass') await forward(target, request, body, response);
-    if (fate === 'lose the answer') await forward(target, request, body);
+    if (fate === 'lose the response') await forward(target, request, body);
     if (fate === 'hang' || fate === 'arrive late') {
       const letGo = () => forward(target, request, body, response);
       held.add(letGo);
@@ -63,7 +66,7 @@ export async function startS3Proxy(target: URL, port = 0): Promise<S3Proxy> {
   return proxy;
 }
 
-/** Without a response to write to, the answer is thrown away. */
+/** Forwards a request. Drops the upstream response if there is no client response. */
 async function forward(
   target: URL,
   { method, url, rawHeaders }: IncomingMessage,
@@ -73,16 +76,16 @@ async function forward(
   const outgoing = sendRequest(new URL(url!, target), { method, headers: pairs(rawHeaders), agent: false });
   outgoing.end(body);
   try {
-    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
-    const content = await buffer(answer);
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const content = await buffer(incoming);
     if (!response || response.closed) return;
-    response.writeHead(answer.statusCode!, pairs(answer.rawHeaders)).end(content);
+    response.writeHead(incoming.statusCode!, pairs(incoming.rawHeaders)).end(content);
   } catch {
-    response?.destroy(); // the service is gone: so is this one
+    response?.destroy(); // reports the lost service to the client
   }
 }
 
-/** As they came: the signature covers them. A body that came in chunks is sent whole, so lengths are ours. */
+/** Keeps the headers, because the signature covers them. The body is complete, so hop-by-hop headers are removed. */
 function pairs(rawHeaders: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let i = 0; i < rawHeaders.length; i += 2) headers[rawHeaders[i]!.toLowerCase()] = rawHeaders[i + 1]!;

@@ -11,12 +11,13 @@ export interface S3 {
   readonly endpoint: URL;
   readonly accessKey: string;
   readonly secretKey: string;
+  readonly region: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts an S3 service in this process. With a `folder` it keeps its objects there and leaves them at the end, so
- * that it can be started again; with a `port` at the same address.
+ * Starts an S3 service in this process. Objects in a given `folder` stay after the end, so that the service can be
+ * started again. A given `port` keeps its address.
  */
 export async function startS3({ port = 0, folder }: { port?: number; folder?: string } = {}): Promise<S3> {
   const directory = folder ?? (await mkdtemp(join(tmpdir(), 'mintkeep-s3-')));
@@ -27,6 +28,7 @@ export async function startS3({ port = 0, folder }: { port?: number; folder?: st
     endpoint: new URL(`http://127.0.0.1:${address.port}`),
     accessKey: 'S3RVER',
     secretKey: 'S3RVER',
+    region: 'us-east-1',
     async stop() {
       server.httpServer.closeAllConnections();
       await server.close();
@@ -36,9 +38,9 @@ export async function startS3({ port = 0, folder }: { port?: number; folder?: st
 }
 
 /**
- * S3 replaces an object whole, and shows it to every read after the answer. s3rver answers before the
- * bytes are in the file, writes into the file that readers have open, and cannot list objects of which one is
- * written meanwhile: that is put right here.
+ * Corrects s3rver where it differs from S3. S3 replaces objects atomically, and every read after the response returns
+ * the new object. s3rver responds before the bytes are in the file and writes into a file that readers have open. It
+ * also fails to list objects during a write.
  */
 function keepPromisesOfS3(files: S3Files): void {
   const oneAtATime = queue();

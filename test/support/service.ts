@@ -13,13 +13,13 @@ import { sessionFor } from './sessions.js';
 const START_TIMEOUT_MS = 60_000;
 const PROGRAM = 'dist/main.js';
 
-/** How a process came to its end. */
-export interface Exit {
+/** Exit code or signal of a process. */
+interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Where a program is, and as whom it runs. */
+/** Working directory and user of a program. */
 interface Place {
   readonly cwd?: string;
   readonly uid?: number;
@@ -28,10 +28,10 @@ interface Place {
 
 /** The built program in a process of its own. */
 export interface Program {
-  /** What it has written so far, ... */
+  /** Standard output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** ... and both together, in the order in which it came. */
+  /** Standard output and error so far, in the order of arrival. */
   readonly output: () => string;
   readonly exited: Promise<Exit>;
   /** Sends the signal and waits for the end. */

@@ -6,7 +6,7 @@ import { SMTPServer } from 'smtp-server';
 /** A mail as it was handed in. */
 export interface Mail {
   readonly from: string;
-  /** Of the envelope: where it would really go. */
+  /** Recipients of the envelope. */
   readonly to: string[];
   readonly headers: string;
   readonly text: string;
@@ -16,10 +16,10 @@ export interface Mail {
 /** A mail server in this process. */
 export interface Smtp {
   readonly port: number;
-  /** For `SMTP_URL`. */
+  /** Value for `SMTP_URL`. */
   readonly url: string;
   readonly mails: Mail[];
-  /** Runs before a mail is acknowledged; what it throws refuses the mail. */
+  /** Runs before a mail is acknowledged; an error that it throws rejects the mail. */
   onMail: (mail: Mail) => Promise<void> | void;
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function startSmtp(port = 0): Promise<Smtp> {
   return smtp;
 }
 
-/** Of a message with a plain and an HTML part, each in quoted-printable or base64 (RFC 2045). */
+/** Parses a message with a plain and an HTML part, each in quoted-printable or base64 (RFC 2045). */
 function parse(raw: string): Pick<Mail, 'headers' | 'text' | 'html'> {
   const [headers = '', body = ''] = split(raw);
   const boundary = /boundary="?([^"\r\n;]+)/.exec(headers)![1]!;

@@ -17,7 +17,7 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
-/** What is made of the bytes on their way, as Latin-1: as many, so that lengths in their protocol stay right. */
+/** Edits the bytes on their way, as Latin-1. The number of bytes must not change, because the protocol counts them. */
 interface Alteration {
   readonly ofRequests?: (text: string) => string;
   readonly ofAnswers?: (text: string) => string;

@@ -1,13 +1,12 @@
-import type { UsageRecord } from '../../src/usage/usage-record.js';
+import type { SummedName, UsageRecord } from '../../src/usage/record/usage-record.js';
 
-type Token = 'input_tokens' | 'cached_input_tokens' | 'output_tokens' | 'total_tokens';
 export type Unit = 'hour' | 'day' | 'month';
 
-/** The measures of some records, worked out the slow way; percentiles are exact. */
+/** Computes the measures of records one by one, with exact percentiles. */
 export function measuresOf(records: readonly UsageRecord[]) {
   const ttfts = records.flatMap(({ ttft_ms }) => (ttft_ms === null ? [] : [ttft_ms]));
-  const sum = (token: Token) => {
-    const known = records.flatMap((record) => record[token] ?? []);
+  const sum = (name: SummedName) => {
+    const known = records.flatMap((record) => record[name] ?? []);
     return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
   };
   return {
@@ -31,7 +30,7 @@ function timesOf(values: number[]) {
   return { avg: near(total / values.length, 0), p50: near(rank(50), part), p95: near(rank(95), part) };
 }
 
-/** Matches a number that is this far away at most, as a part of it, or half a microsecond. */
+/** Matches a number within a relative distance, or half a microsecond. */
 function near(exact: number, part: number): unknown {
   return {
     asymmetricMatch: (value: unknown) =>
@@ -42,7 +41,7 @@ function near(exact: number, part: number): unknown {
   };
 }
 
-/** The calendar's hours, days or months (UTC) that a range touches. */
+/** Lists the hours, days or months (UTC) that overlap a range. */
 export function calendar(unit: Unit, from: string, to: string): { start: string; end: string }[] {
   const length = { hour: 13, day: 10, month: 7 }[unit];
   const first = `${from.slice(0, length)}${'0000-01-01T00:00:00.000Z'.slice(length)}`;

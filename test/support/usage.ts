@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { UsageRecord } from '../../src/usage/usage-record.js';
-import { UsageRecorder } from '../../src/usage/usage-recorder.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
+import { UsageRecorder } from '../../src/usage/write/usage-recorder.js';
 import type { TestApp } from './app.js';
 import type { TestDatabase } from './database.js';
 import { eventually } from './eventually.js';
 
-/** A record of a request that went well, with what differs. */
+/** Creates a record of a successful request with the given fields. */
 export function usageRecord(fields: Partial<UsageRecord> = {}): UsageRecord {
   return {
     id: randomUUID(),
@@ -36,13 +36,13 @@ export function usageRecord(fields: Partial<UsageRecord> = {}): UsageRecord {
   };
 }
 
-/** Hands records to the service as the proxy does; resolves when all of them are in the journal. */
+/** Passes records to the service as the proxy does. Resolves when the journal has all of them. */
 export function record({ app }: TestApp, records: readonly UsageRecord[]): Promise<void[]> {
   const recorder = app.get(UsageRecorder, { strict: false });
   return Promise.all(records.map((each) => new Promise<void>((resolve) => recorder.record(each, resolve))));
 }
 
-/** Resolves when this many records are in the database. */
+/** Resolves when the database has this many records. */
 export async function written({ query }: TestDatabase, count: number, timeoutMs?: number): Promise<void> {
   await eventually(async () => {
     const [row] = await query<{ count: number }>('SELECT count(*)::int AS count FROM usage_records');
@@ -51,7 +51,7 @@ export async function written({ query }: TestDatabase, count: number, timeoutMs?
   await turnOfTheLoop();
 }
 
-/** {@link record}, and waits until they are in the database beside what was there. */
+/** Calls {@link record} and waits until the database has the records. */
 export async function recordAll(app: TestApp, records: readonly UsageRecord[]): Promise<void> {
   const [before] = await app.database.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM usage_records',

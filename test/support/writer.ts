@@ -124,7 +124,7 @@ export class Writer {
     return this.attempt(id, remove, (url) => this.agent.delete(url));
   }
 
-  /** What is read may change once more while it is not known what became of a failed write. */
+  /** Reads a document. Its version may change once more while the outcome of a failed write is unknown. */
   private async read(id: number): Promise<number | undefined> {
     const answer = await this.send(() => this.agent.get(`${this.url}/documents/${id}`), [200, 404]);
     if (answer && answer.status !== 500) {
@@ -161,7 +161,7 @@ export class Writer {
     return answer;
   }
 
-  /** It is known by now which of the possible states it is. */
+  /** Replaces the possible states of a document by the known one. */
   private settle(id: number, states: readonly State[], state: State): void {
     expect(states).toContainEqual(state);
     if (state) this.documents.set(id, [state]);

@@ -1,16 +1,19 @@
-import { About, EmailAddress } from '../../common/fields.js';
-import { maybe, Shown, text } from '../../common/members.js';
+import { About, EmailAddress } from '../../common/api/fields.js';
+import { ApiMember, optional, text } from '../../common/api/members.js';
 
 export class SignInDto {
   @EmailAddress()
-  @About('Who you want to be.', 'ada@example.com')
+  @About('E-mail address of the user to sign in as.', 'ada@example.com')
   email: string;
 
-  @Shown(maybe({ type: 'string' }), 'Of a form: where to go then, a page of ours or of the dashboard.')
+  @ApiMember(
+    optional({ type: 'string' }),
+    'Form only: URL to open after the sign-in, of this service or of the dashboard.',
+  )
   return_to?: string;
 }
 
 export class SessionResponse {
-  @Shown(text('eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl'), 'A session, for `Authorization: Bearer`.')
+  @ApiMember(text('eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl'), 'A session, for `Authorization: Bearer`.')
   token: string;
 }

@@ -3,19 +3,19 @@ import {
   ID,
   instanceOf,
   listOf,
-  maybe,
+  optional,
   object,
   oneOf,
   orNull,
-  Shown,
+  ApiMember,
   text,
   TIME,
   USER_ID,
-} from '../../common/members.js';
+} from '../../common/api/members.js';
 import { MemberResponse } from '../../organizations/dto/member.response.js';
 import { OrganizationResponse } from '../../organizations/dto/organization.response.js';
-import { ROLES } from '../../organizations/membership.entity.js';
-import type { Role } from '../../organizations/membership.entity.js';
+import { ROLES } from '../../organizations/model/membership.entity.js';
+import type { Role } from '../../organizations/model/membership.entity.js';
 import { EMAIL_DELIVERIES, INVITATION_STATUSES } from '../invitation.entity.js';
 import type { EmailDelivery, InvitationStatus } from '../invitation.entity.js';
 
@@ -24,92 +24,98 @@ const SHOWN_DELIVERIES = EMAIL_DELIVERIES.filter((delivery) => delivery !== 'dis
 const INVITER = object({ user_id: USER_ID, email: EMAIL });
 
 export class InvitationResponse {
-  @Shown(ID)
+  @ApiMember(ID)
   id: number;
 
-  @Shown(ID)
+  @ApiMember(ID)
   organization_id: number;
 
-  @Shown({ ...EMAIL, example: 'grace@example.com' })
+  @ApiMember({ ...EMAIL, example: 'grace@example.com' })
   email: string;
 
-  @Shown(oneOf(ROLES))
+  @ApiMember(oneOf(ROLES))
   role: Role;
 
-  @Shown(oneOf(INVITATION_STATUSES), 'As it is at this moment.')
+  @ApiMember(oneOf(INVITATION_STATUSES), 'Current status.')
   status: InvitationStatus;
 
-  @Shown(INVITER)
+  @ApiMember(INVITER)
   invited_by: { user_id: string; email: string };
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   created_at: string;
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   expires_at: string;
 
-  @Shown(orNull(TIME))
+  @ApiMember(orNull(TIME))
   accepted_at: string | null;
 
-  @Shown(orNull(TIME), 'By an admin, by declining, or by the deletion of the organization.')
+  @ApiMember(
+    orNull(TIME),
+    'Time of the cancellation by an admin, of the declining, or of the deletion of the organization.',
+  )
   cancelled_at: string | null;
 
-  @Shown(maybe(oneOf(SHOWN_DELIVERIES)), 'What became of the mail, where there is a mail server.')
+  @ApiMember(
+    optional(oneOf(SHOWN_DELIVERIES)),
+    'State of the mail; absent without a mail server. `rate_limited`: no mail is sent, but the link works.',
+  )
   email_delivery?: EmailDelivery;
 }
 
 export class InvitationListResponse {
-  @Shown(listOf(InvitationResponse), 'All of them, by id.')
+  @ApiMember(listOf(InvitationResponse), 'Ordered by id.')
   invitations: InvitationResponse[];
 }
 
-/** The token is shown here and never again. */
+/** Response with the token, which no other response contains. */
 export class NewInvitationResponse extends InvitationResponse {
-  @Shown(text('zO4pS0m3iWc1jv0sYb2cSGX9b1m0l7r5i0u6yq8t2kE'))
+  @ApiMember(text('zO4pS0m3iWc1jv0sYb2cSGX9b1m0l7r5i0u6yq8t2kE'))
   token: string;
 
-  @Shown(
+  @ApiMember(
     text('https://app.example.com/join?token=zO4pS0m3iWc1jv0sYb2cSGX9b1m0l7r5i0u6yq8t2kE'),
-    'Where the dashboard takes the token.',
+    'Page of the dashboard that accepts the invitation.',
   )
   join_url: string;
 }
 
 export class ReceivedInvitationResponse extends InvitationResponse {
-  @Shown(object({ id: ID, name: text('Acme') }))
+  @ApiMember(object({ id: ID, name: text('Acme') }))
   organization: { id: number; name: string };
 }
 
 export class ReceivedInvitationListResponse {
-  @Shown(listOf(ReceivedInvitationResponse), 'Pending ones for the address of the caller.')
+  @ApiMember(listOf(ReceivedInvitationResponse), 'Pending invitations for the address of the caller.')
   invitations: ReceivedInvitationResponse[];
 }
 
-/** What the holder of a link may know. */
+/** Part of an invitation that every holder of the link may see. */
 export class InvitationPreviewResponse {
-  @Shown(object({ name: text('Acme'), slug: text('acme') }))
+  @ApiMember(object({ name: text('Acme'), slug: text('acme') }))
   organization: { name: string; slug: string };
 
-  @Shown(oneOf(ROLES))
+  @ApiMember(oneOf(ROLES))
   role: Role;
 
-  @Shown({ ...EMAIL, example: 'grace@example.com' }, 'Who can accept it.')
+  @ApiMember({ ...EMAIL, example: 'grace@example.com' }, 'Address of the invited person.')
   email: string;
 
-  @Shown(oneOf(INVITATION_STATUSES))
+  @ApiMember(oneOf(INVITATION_STATUSES))
   status: InvitationStatus;
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   expires_at: string;
 
-  @Shown(INVITER)
+  @ApiMember(INVITER)
   invited_by: { user_id: string; email: string };
 }
 
 export class AcceptedInvitationResponse {
-  @Shown(instanceOf(OrganizationResponse))
+  @ApiMember(instanceOf(OrganizationResponse))
   organization: OrganizationResponse;
 
-  @Shown(instanceOf(MemberResponse), 'The caller.')
+  @ApiMember(instanceOf(MemberResponse), 'The caller.')
   member: MemberResponse;
 }

@@ -1,23 +1,23 @@
-import { About, FutureTime, IdField, Name, Optional } from '../../common/fields.js';
+import { About, FutureTime, IdField, Name, Optional } from '../../common/api/fields.js';
 
-/** What is said of minting, whoever's key it is. */
-export const OF_MINTING = 'The answer is the only one that ever shows the key. The body may be left out.';
+/** Description of all operations that mint a key. */
+export const MINT_DESCRIPTION = 'No other response ever shows the key. The body is optional.';
 
-/** A key of the organization that the address names. */
+/** New key of the organization in the path. */
 export class MintKeyDto {
-  @About('`API key` when left out.', 'laptop')
+  @About('`API key` if absent.', 'laptop')
   @Optional()
   @Name('invalid_name')
   name?: string;
 
-  @About('ISO 8601 with a time zone, in the future; never when left out.', '2099-12-31T23:59:59Z')
+  @About('ISO 8601 with a time zone, in the future. The key never expires if absent.', '2099-12-31T23:59:59Z')
   @Optional()
   @FutureTime('invalid_expires_at')
   expires_at?: string;
 }
 
 export class MintOwnKeyDto extends MintKeyDto {
-  @About('The personal organization when left out.')
+  @About('The personal organization if absent.')
   @Optional()
   @IdField()
   organization_id?: number;
@@ -29,7 +29,7 @@ export class RenameKeyDto {
   @Name('invalid_name')
   name?: string;
 
-  @About('May be sent back as it is, but not changed.')
+  @About('Cannot be changed; only the current organization is accepted.')
   @Optional()
   @IdField()
   organization_id?: number;

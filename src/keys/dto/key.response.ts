@@ -5,68 +5,68 @@ import {
   object,
   oneOf,
   orNull,
-  Shown,
+  ApiMember,
   text,
   TIME,
   USER_ID,
-} from '../../common/members.js';
+} from '../../common/api/members.js';
 import { KEY_SOURCES, REVOKED_REASONS } from '../proxy-key.entity.js';
 import type { KeyDevice, KeySource, RevokedReason } from '../proxy-key.entity.js';
 
 export class KeyResponse {
-  @Shown(ID)
+  @ApiMember(ID)
   id: number;
 
-  @Shown(text('laptop'))
+  @ApiMember(text('laptop'))
   name: string;
 
-  @Shown(ID, 'The one owner whose upstreams the key opens.')
+  @ApiMember(ID, 'Owner whose upstreams the key gives access to.')
   organization_id: number;
 
-  @Shown(USER_ID, 'The holder.')
+  @ApiMember(USER_ID, 'Holder of the key.')
   user_id: string;
 
-  @Shown(EMAIL)
+  @ApiMember(EMAIL)
   user_email: string;
 
-  @Shown(text('mk_7Hq2'), 'The beginning of the key, to tell it by.')
+  @ApiMember(text('mk_7Hq2'), 'First characters of the key, for recognition.')
   prefix: string;
 
-  @Shown(text('x9Qd'))
+  @ApiMember(text('x9Qd'))
   last4: string;
 
-  @Shown(oneOf(KEY_SOURCES))
+  @ApiMember(oneOf(KEY_SOURCES))
   source: KeySource;
 
-  @Shown(
+  @ApiMember(
     orNull(object({ name: orNull(text('mint CLI')), hostname: orNull(text('adas-laptop')) })),
-    'What asked for it, as it called itself; null for keys from the dashboard.',
+    'Device that requested the key, with the names that it gave itself; null for keys from the dashboard.',
   )
   device: KeyDevice | null;
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   created_at: string;
 
-  @Shown(orNull(TIME), 'Exact to a minute.')
+  @ApiMember(orNull(TIME), 'Resolution: one minute.')
   last_used_at: string | null;
 
-  @Shown(orNull(TIME))
+  @ApiMember(orNull(TIME))
   expires_at: string | null;
 
-  @Shown(orNull(TIME))
+  @ApiMember(orNull(TIME))
   revoked_at: string | null;
 
-  @Shown(orNull(oneOf(REVOKED_REASONS)))
+  @ApiMember(orNull(oneOf(REVOKED_REASONS)))
   revoked_reason: RevokedReason | null;
 }
 
 export class KeyListResponse {
-  @Shown(listOf(KeyResponse), 'All of them, by id.')
+  @ApiMember(listOf(KeyResponse), 'Ordered by id.')
   keys: KeyResponse[];
 }
 
-/** The secret is shown here and never again. */
+/** Response with the secret, which no other response contains. */
 export class NewKeyResponse extends KeyResponse {
-  @Shown(text('mk_7Hq2vN0dK5sWb8xTzJ4mRcYfL1gPaE6uQoXi2a0Bc3Dx9Qd'))
+  @ApiMember(text('mk_7Hq2vN0dK5sWb8xTzJ4mRcYfL1gPaE6uQoXi2a0Bc3Dx9Qd'))
   api_key: string;
 }

@@ -1,30 +1,30 @@
-import { COUNT, EMAIL, listOf, oneOf, Shown, TIME, USER_ID } from '../../common/members.js';
-import { ROLES } from '../membership.entity.js';
-import type { Role } from '../membership.entity.js';
+import { COUNT, EMAIL, listOf, oneOf, ApiMember, TIME, USER_ID } from '../../common/api/members.js';
+import { ROLES } from '../model/membership.entity.js';
+import type { Role } from '../model/membership.entity.js';
 
 export class MemberResponse {
-  @Shown(USER_ID)
+  @ApiMember(USER_ID)
   user_id: string;
 
-  @Shown(EMAIL)
+  @ApiMember(EMAIL)
   email: string;
 
-  @Shown(oneOf(ROLES))
+  @ApiMember(oneOf(ROLES))
   role: Role;
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   joined_at: string;
 }
 
 export class MemberListResponse {
-  @Shown(listOf(MemberResponse), 'By when they joined.')
+  @ApiMember(listOf(MemberResponse), 'Ordered by the time of joining.')
   members: MemberResponse[];
 }
 
 export class MemberRemovedResponse {
-  @Shown(oneOf(['removed']))
+  @ApiMember(oneOf(['removed']))
   status: 'removed';
 
-  @Shown(COUNT, 'How many keys this call revoked.')
+  @ApiMember(COUNT, 'Number of keys that this call revoked.')
   revoked_keys: number;
 }

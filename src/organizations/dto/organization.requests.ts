@@ -1,32 +1,32 @@
-import { About, Name, OneOf, Optional, Slug } from '../../common/fields.js';
-import { ROLES } from '../membership.entity.js';
-import type { Role } from '../membership.entity.js';
+import { About, Name, OneOf, Optional, Slug } from '../../common/api/fields.js';
+import { ROLES } from '../model/membership.entity.js';
+import type { Role } from '../model/membership.entity.js';
 
 export class CreateOrganizationDto {
   @About('1 to 255 characters after trimming.', 'Acme')
   @Name('invalid_name')
   name: string;
 
-  @About('Unique among all organizations there ever were.', 'acme-example')
+  @About('Unique among all organizations, including deleted ones.', 'acme-example')
   @Slug()
   slug: string;
 }
 
-/** What is left out or null stays as it is. */
+/** Members that are absent or null keep their values. */
 export class UpdateOrganizationDto {
   @About('1 to 255 characters after trimming.', 'Acme Corporation')
   @Optional()
   @Name('invalid_name')
   name?: string;
 
-  @About('May be sent back as it is, but not changed.')
+  @About('Cannot be changed; only the current slug is accepted.')
   @Optional()
   @Slug()
   slug?: string;
 }
 
 export class ChangeRoleDto {
-  @About('What the member may do from now on.', 'admin')
+  @About('New role of the member.', 'admin')
   @OneOf(ROLES, 'invalid_role')
   role: Role;
 }

@@ -1,43 +1,43 @@
-import { COUNT, ID, listOf, oneOf, orNull, Shown, text, TIME } from '../../common/members.js';
-import { ROLES } from '../membership.entity.js';
-import type { Role } from '../membership.entity.js';
-import type { OrganizationKind } from '../organization.entity.js';
+import { COUNT, ID, listOf, oneOf, orNull, ApiMember, text, TIME } from '../../common/api/members.js';
+import { ROLES } from '../model/membership.entity.js';
+import type { Role } from '../model/membership.entity.js';
+import type { OrganizationKind } from '../model/organization.entity.js';
 
 export class OrganizationResponse {
-  @Shown(ID)
+  @ApiMember(ID)
   id: number;
 
-  @Shown(text('Acme'))
+  @ApiMember(text('Acme'))
   name: string;
 
-  @Shown(orNull(text('acme')), 'Null for a personal organization.')
+  @ApiMember(orNull(text('acme')), 'Null for a personal organization.')
   slug: string | null;
 
-  @Shown(oneOf(['team', 'personal']))
+  @ApiMember(oneOf(['team', 'personal']))
   kind: OrganizationKind;
 
-  @Shown(oneOf(ROLES), "The caller's.")
+  @ApiMember(oneOf(ROLES), 'Role of the caller.')
   role: Role;
 
-  @Shown(COUNT)
+  @ApiMember(COUNT)
   member_count: number;
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   created_at: string;
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   updated_at: string;
 }
 
 export class OrganizationListResponse {
-  @Shown(listOf(OrganizationResponse), 'All that the caller is in, by id.')
+  @ApiMember(listOf(OrganizationResponse), 'All organizations of the caller, ordered by id.')
   organizations: OrganizationResponse[];
 }
 
 export class OrganizationDeletedResponse {
-  @Shown(oneOf(['deleted']))
+  @ApiMember(oneOf(['deleted']))
   status: 'deleted';
 
-  @Shown(COUNT, 'How many keys this call revoked.')
+  @ApiMember(COUNT, 'Number of keys that this call revoked.')
   revoked_keys: number;
 }

@@ -1,38 +1,26 @@
-import { ID, listOf, Shown, text, TIME } from '../../common/members.js';
-import type { Project } from '../project.entity.js';
+import { ID, listOf, ApiMember, text, TIME } from '../../common/api/members.js';
 
 export class ProjectResponse {
-  @Shown(ID)
+  @ApiMember(ID)
   id: number;
 
-  @Shown(ID, 'The owner.')
+  @ApiMember(ID, 'The owner.')
   organization_id: number;
 
-  @Shown(text('Handbook'))
+  @ApiMember(text('Handbook'))
   name: string;
 
-  @Shown(text('How we work'), 'Empty when there is none.')
+  @ApiMember(text('How we work'), 'Empty if the project has none.')
   description: string;
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   created_at: string;
 
-  @Shown(TIME, 'Changes on every successful PUT and never goes back.')
+  @ApiMember(TIME, 'Increases with every successful PUT.')
   updated_at: string;
-
-  static from({ id, organizationId, name, description, createdAt, updatedAt }: Project): ProjectResponse {
-    return {
-      id,
-      organization_id: organizationId,
-      name,
-      description,
-      created_at: createdAt,
-      updated_at: updatedAt,
-    };
-  }
 }
 
 export class ProjectListResponse {
-  @Shown(listOf(ProjectResponse), 'All of them, by id.')
+  @ApiMember(listOf(ProjectResponse), 'All projects, ordered by id.')
   projects: ProjectResponse[];
 }

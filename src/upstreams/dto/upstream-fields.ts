@@ -1,15 +1,15 @@
-import { field } from '../../common/fields.js';
-import { normalBaseUrl } from '../base-url.js';
+import { field } from '../../common/api/fields.js';
+import { normalizeBaseUrl } from '../base-url.js';
 
 const API_KEY = /^[\x21-\x7e]{8,4096}$/;
 const MAX_PRIORITY = 1_000_000;
 
-/** Where an upstream is; whether it may be there is decided when it is saved. */
+/** Base URL of an upstream. The address of its host is checked later, when the upstream is saved. */
 export function BaseUrl(): PropertyDecorator {
   return field(
     {
       name: 'baseUrl',
-      test: (value) => typeof value === 'string' && normalBaseUrl(value) !== undefined,
+      test: (value) => typeof value === 'string' && normalizeBaseUrl(value) !== undefined,
       expects:
         'must be an http or https URL of at most 2,048 characters, without user info, query and fragment',
       schema: { type: 'string', format: 'uri', maxLength: 2_048 },
@@ -18,7 +18,7 @@ export function BaseUrl(): PropertyDecorator {
   );
 }
 
-/** A secret that fits into a header; never trimmed. */
+/** API key that is a valid header value. Never trimmed. */
 export function ApiKey(): PropertyDecorator {
   return field(
     {

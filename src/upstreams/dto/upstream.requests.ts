@@ -1,4 +1,4 @@
-import { About, Name, OneOf, Optional } from '../../common/fields.js';
+import { About, Name, OneOf, Optional } from '../../common/api/fields.js';
 import { PROVIDERS } from '../provider.js';
 import type { Provider } from '../provider.js';
 import { ApiKey, BaseUrl, Flag, Priority } from './upstream-fields.js';
@@ -12,27 +12,27 @@ export class CreateUpstreamDto {
   @BaseUrl()
   base_url: string;
 
-  @About('Stored encrypted, never answered with.', 'sk-your-key-of-the-provider')
+  @About('Stored encrypted; no response contains it.', 'sk-your-provider-key')
   @ApiKey()
   api_key: string;
 
-  @About('100 when left out; the lowest is tried first.', 100)
+  @About('100 if absent. The upstream with the lowest priority is tried first.', 100)
   @Optional()
   @Priority()
   priority?: number;
 
-  @About('True when left out. A disabled upstream is not tried.', true)
+  @About('True if absent. A disabled upstream is not tried.', true)
   @Optional()
   @Flag()
   enabled?: boolean;
 
-  @About('Told by the host when left out.')
+  @About('Derived from the host if absent.')
   @Optional()
   @OneOf(PROVIDERS, 'invalid_provider')
   provider?: Provider;
 }
 
-/** What is left out or null stays as it is. */
+/** Members that are absent or null keep their values. */
 export class UpdateUpstreamDto {
   @About('1 to 255 characters after trimming; unique within the owner.')
   @Optional()
@@ -44,12 +44,12 @@ export class UpdateUpstreamDto {
   @BaseUrl()
   base_url?: string;
 
-  @About('Replaces the one that is stored.')
+  @About('Replaces the stored API key.')
   @Optional()
   @ApiKey()
   api_key?: string;
 
-  @About('The lowest is tried first.', 10)
+  @About('The upstream with the lowest priority is tried first.', 10)
   @Optional()
   @Priority()
   priority?: number;
@@ -59,7 +59,7 @@ export class UpdateUpstreamDto {
   @Flag()
   enabled?: boolean;
 
-  @About('When left out, it stays as it is, or follows the host if it was never sent.')
+  @About('If absent, a provider that was sent earlier is kept; otherwise it is derived from the host.')
   @Optional()
   @OneOf(PROVIDERS, 'invalid_provider')
   provider?: Provider;

@@ -1,71 +1,52 @@
-import { COUNT, FLAG, ID, listOf, oneOf, orNull, Shown, text, TIME } from '../../common/members.js';
+import { COUNT, FLAG, ID, listOf, oneOf, orNull, ApiMember, text, TIME } from '../../common/api/members.js';
 import { PROVIDERS } from '../provider.js';
 import type { Provider } from '../provider.js';
-import type { Upstream } from '../upstream.entity.js';
 
 export class UpstreamResponse {
-  @Shown(ID)
+  @ApiMember(ID)
   id: number;
 
-  @Shown(text('OpenAI'))
+  @ApiMember(text('OpenAI'))
   name: string;
 
-  @Shown(text('https://api.openai.com/v1'))
+  @ApiMember(text('https://api.openai.com/v1'))
   base_url: string;
 
-  @Shown(oneOf(PROVIDERS))
+  @ApiMember(oneOf(PROVIDERS))
   provider: Provider;
 
-  @Shown({ ...COUNT, example: 100 }, 'The lowest is tried first, then the lowest id.')
+  @ApiMember({ ...COUNT, example: 100 }, 'The lowest is tried first; equal priorities are ordered by id.')
   priority: number;
 
-  @Shown(FLAG)
+  @ApiMember(FLAG)
   enabled: boolean;
 
-  @Shown(text('f3Xa'), 'The last 4 characters of the API key, which itself is never shown.')
+  @ApiMember(text('f3Xa'), 'Last 4 characters of the API key, which is never shown.')
   api_key_hint: string;
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   created_at: string;
 
-  @Shown(TIME)
+  @ApiMember(TIME)
   updated_at: string;
-
-  static from(upstream: Upstream): UpstreamResponse {
-    const { id, name, baseUrl, provider, priority, enabled, apiKeyHint, createdAt, updatedAt } = upstream;
-    return {
-      id,
-      name,
-      base_url: baseUrl,
-      provider,
-      priority,
-      enabled,
-      api_key_hint: apiKeyHint,
-      created_at: createdAt,
-      updated_at: updatedAt,
-    };
-  }
 }
 
 export class UpstreamListResponse {
-  @Shown(listOf(UpstreamResponse), 'In the order they are tried.')
+  @ApiMember(listOf(UpstreamResponse), 'In the order in which they are tried.')
   upstreams: UpstreamResponse[];
 }
 
-/** What came of asking the upstream for its models. */
+/** Result of a request for the model list of an upstream. */
 export class UpstreamTestResponse {
-  @Shown(FLAG, 'Whether it answered with success.')
+  @ApiMember(FLAG, 'Whether the response has a status from 200 to 299.')
   ok: boolean;
 
-  @Shown(orNull({ type: 'integer', example: 200 }), 'Of its answer; null when there was none.')
+  @ApiMember(orNull({ type: 'integer', example: 200 }), 'Status of the response; null if there was none.')
   status: number | null;
 
-  @Shown(
-    { ...COUNT, example: 184 },
-    'Until the head of the answer, or until it was clear that there is none.',
-  )
+  @ApiMember({ ...COUNT, example: 184 }, 'Time until the response headers or until the failure.')
   latency_ms: number;
 
-  @Shown(text('the upstream answers'), 'For people; nothing in it comes from the upstream.')
+  @ApiMember(text('the upstream works'), 'Text for people. Contains nothing that the upstream sent.')
   message: string;
 }

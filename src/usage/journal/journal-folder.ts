@@ -9,27 +9,23 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { hasEnded, thisProcess } from './process-identity.js';
-import type { ProcessIdentity } from './process-identity.js';
+import { findStartTime, isAlive } from '../../common/process/processes.js';
 
 const OWNER = 'owner.json';
-/**
- * Named so since lines were JSON: an earlier version that takes a folder over would see nothing under another name,
- * and remove it.
- */
-const SEGMENT = /^\d{10}\.jsonl$/;
-/** The form of a UUID: neither one that is being made, nor what else lies beside them. */
+const SEGMENT = /^\d{10}\.tsv$/;
+/** UUID. Drafts and files beside the folders have other names. */
 const FOLDER = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** How long a process on another host may be silent before its folder is taken from it. */
+/** Time without a sign of life after which the folder of a process on another host may be taken over. */
 export const SILENT_MS = 60_000;
 
 /** A folder of segments that belongs to one process. */
 export class JournalFolder {
   private constructor(readonly path: string) {}
 
-  /** Makes a folder of this process; it appears with its owner in it. */
+  /** Creates a folder of this process. It becomes visible together with its owner file. */
   static create(root: string): JournalFolder {
     const name = randomUUID();
     const draft = join(root, `.${name}`);
@@ -45,50 +41,50 @@ export class JournalFolder {
     return new JournalFolder(path);
   }
 
-  /** The folders whose process has ended, or seems to have: they may be taken. */
+  /** Lists the folders whose process has ended or seems to have ended. They may be taken over. */
   static abandoned(root: string): JournalFolder[] {
-    return listOf(root)
+    return filesIn(root)
       .filter((name) => FOLDER.test(name))
       .map((name) => new JournalFolder(join(root, name)))
       .filter((folder) => folder.isAbandoned());
   }
 
-  /** Makes an abandoned folder this process's. Undefined when another process was first. */
-  take(root: string): JournalFolder | undefined {
+  /** Moves an abandoned folder to this process. @returns undefined if another process was faster */
+  takeOver(root: string): JournalFolder | undefined {
     const taken = new JournalFolder(join(root, randomUUID()));
     try {
       renameSync(this.path, taken.path);
       writeOwner(taken.path);
     } catch (error) {
-      if (isGone(error)) return undefined;
+      if (isMissing(error)) return undefined;
       throw error;
     }
     return taken;
   }
 
-  /** Tells other hosts that the owner lives. False when the folder has been taken, or removed. */
-  beat(): boolean {
+  /** Shows other hosts that the owner is alive. @returns false if the folder was taken over or removed */
+  sendHeartbeat(): boolean {
     try {
       const now = new Date();
       utimesSync(join(this.path, OWNER), now, now);
       return true;
     } catch (error) {
-      if (isGone(error)) return false;
+      if (isMissing(error)) return false;
       throw error;
     }
   }
 
-  /** The numbers of the segments, oldest first. */
+  /** Numbers of the segments, oldest first. */
   segments(): number[] {
-    const names = listOf(this.path).filter((name) => SEGMENT.test(name));
+    const names = filesIn(this.path).filter((name) => SEGMENT.test(name));
     return names.map((name) => parseInt(name, 10)).sort((a, b) => a - b);
   }
 
   segmentPath(segment: number): string {
-    return join(this.path, `${String(segment).padStart(10, '0')}.jsonl`);
+    return join(this.path, `${String(segment).padStart(10, '0')}.tsv`);
   }
 
-  /** Leaves it to whoever finds it. */
+  /** Leaves the folder to the process that finds it first. */
   release(): void {
     rmSync(join(this.path, OWNER), { force: true });
   }
@@ -103,24 +99,45 @@ export class JournalFolder {
       const ended = hasEnded(JSON.parse(readFileSync(path, 'utf8')) as ProcessIdentity);
       return ended ?? Date.now() - statSync(path).mtimeMs > SILENT_MS;
     } catch {
-      return true; // released, or written by a process that was killed at it
+      return true; // released, or its process was killed while it wrote the owner file
     }
   }
 }
 
-function writeOwner(folder: string): void {
-  writeFileSync(join(folder, OWNER), JSON.stringify(thisProcess()), { mode: 0o600 });
+/** Identifies a process, so that others can find out whether it is running. */
+interface ProcessIdentity {
+  readonly hostname: string;
+  readonly pid: number;
+  /** Distinguishes processes with the same pid (in a container it is always 1); null where it is unknown. */
+  readonly startedAt: string | null;
 }
 
-function listOf(folder: string): string[] {
+function writeOwner(folder: string): void {
+  const owner: ProcessIdentity = {
+    hostname: hostname(),
+    pid: process.pid,
+    startedAt: findStartTime(process.pid),
+  };
+  writeFileSync(join(folder, OWNER), JSON.stringify(owner), { mode: 0o600 });
+}
+
+/** @returns undefined for a process on another host, whose state is unknown */
+function hasEnded(other: ProcessIdentity): boolean | undefined {
+  if (other.hostname !== hostname()) return undefined;
+  if (!isAlive(other.pid)) return true;
+  const startedAt = findStartTime(other.pid);
+  return startedAt !== null && other.startedAt !== null && startedAt !== other.startedAt;
+}
+
+function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (isGone(error)) return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }
 
-function isGone(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }

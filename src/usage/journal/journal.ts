@@ -4,38 +4,38 @@ import type { JournalFolder } from './journal-folder.js';
 import type { Batch, RecordSource } from './record-source.js';
 import { SegmentReader } from './segment-reader.js';
 
-/** A segment is removed as a whole when all of it is in the database: this much is kept longer than needed. */
+/** Size of a segment. A segment is removed as a whole, when the database has all of its records. */
 const SEGMENT_BYTES = 4 * 1024 * 1024;
 
 /**
- * The records of one folder: appended at one end, read from the other, with nothing in memory in between.
+ * Queue of records in the files of one folder. Records take no memory.
  *
- * Nothing is synced to disk. What was written is in the kernel's hands and survives the process, however it is
- * killed; a machine that loses its power may lose the last seconds.
+ * Writes are not synced to disk. The kernel keeps them when the process is killed. A power failure may lose the last
+ * seconds.
  */
 export class Journal implements RecordSource {
   private readonly segments: number[];
   private reader?: SegmentReader;
-  /** Of the last segment while it is being written. */
+  /** Descriptor of the last segment while it is open for writing. */
   private fd?: number;
   private size = 0;
   private lastSegment = 0;
-  /** Whether more may come: the last segment is not removed until {@link seal} is called. */
+  /** Whether records may be appended. The last segment is not removed before {@link seal}. */
   private open = true;
 
   constructor(readonly folder: JournalFolder) {
     this.segments = folder.segments();
   }
 
-  /** Everything that was in it is in the database. */
+  /** Whether the journal is sealed and the database has all of its records. */
   get empty(): boolean {
     return !this.open && this.segments.length === 0;
   }
 
   /**
-   * Adds whole lines.
-   * @param lines in ASCII
-   * @throws when they cannot be written; then they count as not written, though some of them may be there
+   * Appends whole lines.
+   * @param lines ASCII text
+   * @throws when the lines cannot be written. They count as not written, although the file may contain some of them
    */
   append(lines: string): void {
     this.fd ??= this.openSegment();
@@ -43,7 +43,7 @@ export class Journal implements RecordSource {
       let written = writeSync(this.fd, lines, null, 'latin1');
       while (written < lines.length) written += writeSync(this.fd, lines.slice(written), null, 'latin1');
     } catch (error) {
-      this.closeSegment(); // half a line at its end is no harm
+      this.closeSegment(); // an incomplete last line is ignored
       throw error;
     }
     this.size += lines.length;
@@ -54,7 +54,7 @@ export class Journal implements RecordSource {
     for (;;) {
       const [segment] = this.segments;
       if (segment === undefined) return undefined;
-      const isLast = this.open && this.segments.length === 1; // before it is read: it may grow meanwhile
+      const isLast = this.open && this.segments.length === 1; // before the read, because the segment may grow meanwhile
       this.reader ??= new SegmentReader(this.folder.segmentPath(segment));
       const batch = await readIfThere(this.reader);
       if (batch || isLast) return batch;
@@ -64,7 +64,7 @@ export class Journal implements RecordSource {
     }
   }
 
-  /** What is on disk and not in the database yet, in bytes. */
+  /** Number of bytes that the database does not have yet. */
   async waiting(): Promise<number> {
     const paths = this.segments.map((segment) => this.folder.segmentPath(segment));
     const sizes = await Promise.all(
@@ -78,13 +78,13 @@ export class Journal implements RecordSource {
     return sizes.reduce((sum, size) => sum + size, -(this.reader?.position ?? 0));
   }
 
-  /** Nothing comes any more. */
+  /** Ends appending. */
   seal(): void {
     this.closeSegment();
     this.open = false;
   }
 
-  /** Closes the files. What is in them stays there for who takes the folder. */
+  /** Closes the files and keeps them for the process that takes over the folder. */
   async close(): Promise<void> {
     this.seal();
     await this.reader?.close();
@@ -106,7 +106,7 @@ export class Journal implements RecordSource {
   }
 }
 
-/** Undefined also when somebody has removed the file. */
+/** @returns undefined also if the file was removed */
 async function readIfThere(reader: SegmentReader): Promise<Batch | undefined> {
   try {
     return await reader.read();

@@ -1,20 +1,20 @@
 import { BATCH_RECORDS, joinLines } from './record-source.js';
 import type { Batch, RecordSource } from './record-source.js';
 
-/** What is kept while the journal cannot be written; some 90,000 records. */
+/** About 90,000 records. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Records that wait in memory, because there is no journal to keep them in. */
+/** Queue in memory for the time in which the journal cannot be written. */
 export class MemoryBacklog implements RecordSource {
   private waiting: Buffer[] = [];
   private bytes = 0;
 
-  /** In bytes. */
+  /** Number of bytes. */
   get size(): number {
     return this.bytes;
   }
 
-  /** False when there is no more room: then they are lost. */
+  /** @returns false if the queue is full and the record is lost */
   add(line: Buffer): boolean {
     if (this.bytes + line.length > MAX_BYTES) return false;
     this.bytes += line.length;
@@ -26,7 +26,7 @@ export class MemoryBacklog implements RecordSource {
     return this.waiting.length;
   }
 
-  /** Hands all to `write`, the oldest first; what that throws at stays. */
+  /** Moves all records to `write`, oldest first. Records for which `write` throws stay here. */
   moveTo(write: (lines: string) => void): void {
     while (this.waiting.length > 0) {
       const lines = this.waiting.slice(0, BATCH_RECORDS);
@@ -46,13 +46,13 @@ export class MemoryBacklog implements RecordSource {
       records: lines.length,
       lines: () => lines,
       commit: () => {
-        if (this.waiting[0] === lines[0]) this.drop(lines); // they may have been moved meanwhile
+        if (this.waiting[0] === lines[0]) this.drop(lines); // not if they were moved meanwhile
         return Promise.resolve();
       },
     };
   }
 
-  /** @param lines that are the first ones */
+  /** @param lines the first lines of the queue */
   private drop(lines: readonly Buffer[]): void {
     this.waiting = this.waiting.slice(lines.length);
     this.bytes -= lines.reduce((sum, { length }) => sum + length, 0);

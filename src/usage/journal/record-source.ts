@@ -1,24 +1,24 @@
-/** Records at most in one insert: larger ones stall the event loop. */
+/** Limit of the records of one insert. Larger inserts stall the event loop. */
 export const BATCH_RECORDS = 500;
 
-/** Records that wait to be written to the database. */
+/** Records to be written to the database together. */
 export interface Batch {
-  /** A line each, with ends of lines between them. Valid until the batch is committed. */
+  /** Lines, separated by line feeds. Valid until the batch is committed. */
   readonly text: Buffer;
   readonly records: number;
-  /** Each of them by itself, for a batch that the database refuses. */
+  /** Splits the text, for a batch that the database rejects. */
   lines(): Buffer[];
-  /** They are in the database: they need not be kept any longer. */
+  /** Releases the records. The database has them. */
   commit(): Promise<void>;
 }
 
-/** The text of a batch; of whatever bytes its lines are. */
+/** Joins lines of arbitrary bytes to the text of a batch. */
 export function joinLines(lines: readonly Buffer[]): Buffer {
   return Buffer.from(lines.map((line) => line.toString('latin1')).join('\n'), 'latin1');
 }
 
-/** Where records wait, oldest first. */
+/** Queue of records, oldest first. */
 export interface RecordSource {
-  /** The next ones, the same ones until they are committed; undefined when there are none. */
+  /** Returns the same batch until it is committed; undefined if the queue is empty. */
   read(): Promise<Batch | undefined>;
 }

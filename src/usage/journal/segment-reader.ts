@@ -3,11 +3,11 @@ import type { FileHandle } from 'node:fs/promises';
 import { BATCH_RECORDS } from './record-source.js';
 import type { Batch } from './record-source.js';
 
-/** Some 500 records with room to spare; a line that is longer is read all the same. */
+/** More than 500 records of usual length. The buffer grows for a longer line. */
 const READ_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
-/** Reads a file of lines in batches, while it may still be appended to. */
+/** Reads a file of lines in batches while lines are appended to it. */
 export class SegmentReader {
   private handle?: FileHandle;
   private offset = 0;
@@ -15,12 +15,12 @@ export class SegmentReader {
 
   constructor(private readonly path: string) {}
 
-  /** Everything before it is committed. */
+  /** Number of committed bytes. */
   get position(): number {
     return this.offset;
   }
 
-  /** The next whole lines; undefined when there are none (yet). The file is there: it may be gone from its folder. */
+  /** Reads the next whole lines; undefined if there are none yet. An open file stays readable after its removal. */
   async read(): Promise<Batch | undefined> {
     this.handle ??= await open(this.path, 'r');
     for (;;) {
@@ -33,7 +33,7 @@ export class SegmentReader {
     }
   }
 
-  /** Closes the file, and removes it. */
+  /** Closes and removes the file. */
   async remove(): Promise<void> {
     await this.close();
     await rm(this.path, { force: true });

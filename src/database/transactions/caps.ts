@@ -1,0 +1,33 @@
+import type { EntityManager } from 'typeorm';
+import { LOCKS_OF_CAPS } from './advisory-locks.js';
+
+/** Kinds of objects that have a cap. */
+type CappedObjects = keyof typeof LOCKS_OF_CAPS;
+
+/**
+ * Serializes the transactions that add objects to one owner, until this transaction ends. Each statement reads what is
+ * committed when the statement begins, so a count after this lock includes the objects of every transaction before.
+ * @param owner id of an organization, project or user
+ */
+export async function lockCap(
+  objects: CappedObjects,
+  owner: number | string,
+  transaction: EntityManager,
+): Promise<void> {
+  const values = [LOCKS_OF_CAPS[objects], String(owner)];
+  await transaction.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', values);
+}
+
+/**
+ * Whether a query has more than `max` rows. Reads at most one row more than that.
+ * @param rows query without its `SELECT` clause
+ */
+export async function hasMoreThan(
+  max: number,
+  rows: string,
+  values: unknown[],
+  transaction: EntityManager,
+): Promise<boolean> {
+  const beyond = await transaction.query<unknown[]>(`SELECT 1 ${rows} OFFSET ${max} LIMIT 1`, values);
+  return beyond.length > 0;
+}

@@ -1,0 +1,100 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { NoValidSession } from '../../auth/auth.errors.js';
+import type { SessionUser } from '../../auth/session-user.js';
+import { SessionsService } from '../../auth/sessions.service.js';
+import { Encryption } from '../../common/crypto/encryption.js';
+import { tokenHash } from '../../common/crypto/secret-token.js';
+import { Settings } from '../../config/settings.js';
+import { clientAddress } from '../flow/client-address.js';
+import { BY_FORM_PARAMETER, DevicePageUrls } from '../flow/device-page-urls.js';
+import { CsrfFailed, RedirectToSignIn, SignInRequired } from '../flow/device-auth.errors.js';
+import { parseUserCode } from '../flow/user-codes.js';
+
+/** Session of a signed-in browser. */
+export interface PageSession {
+  readonly user: SessionUser;
+  /** IP address. */
+  readonly address: string;
+  /** Token that forms of this session must carry. */
+  readonly csrfToken: string;
+  /** @throws CsrfFailed if the token is not {@link csrfToken} */
+  assertForm(csrfToken: string | null): void;
+}
+
+/** Sessions of browsers. Only the pages of the device flow accept a session in a cookie. */
+@Injectable()
+export class PageSessions {
+  private readonly csrfKeys: readonly Buffer[];
+
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly settings: Settings,
+    private readonly urls: DevicePageUrls,
+    encryption: Encryption,
+  ) {
+    this.csrfKeys = encryption.derive('csrf');
+  }
+
+  /**
+   * @param userCode code to reopen the page with, after the sign-in or after a form of an older session; may be empty
+   * @throws SignInRequired @throws IdentityProviderUnavailable
+   */
+  async authenticate(request: Request, userCode: string): Promise<PageSession> {
+    const token = findCookie(request, this.settings.session.cookieName) ?? '';
+    const user = await this.resolve(token);
+    if (!user) throw this.signInRequired(request, userCode);
+    const csrfTokens = this.csrfKeys.map((key) => createCsrfToken(token, key));
+    return {
+      user,
+      address: clientAddress(request),
+      csrfToken: csrfTokens[0]!,
+      assertForm: (given) => {
+        if (!csrfTokens.some((csrfToken) => timingSafeTextEqual(csrfToken, given ?? '')))
+          throw new CsrfFailed(parseUserCode(userCode));
+      },
+    };
+  }
+
+  /**
+   * Redirects to the sign-in, except after a form. Browsers apply the page's `form-action` policy to every redirect that
+   * follows a form, and a sign-in may redirect to any host.
+   */
+  private signInRequired(request: Request, userCode: string): SignInRequired {
+    const location = this.urls.signInPage(userCode);
+    return location === undefined || isFormSubmission(request)
+      ? new SignInRequired(location)
+      : new RedirectToSignIn(location);
+  }
+
+  private async resolve(token: string): Promise<SessionUser | undefined> {
+    try {
+      return await this.sessions.resolve(token);
+    } catch (error) {
+      if (error instanceof NoValidSession) return undefined;
+      throw error;
+    }
+  }
+}
+
+function isFormSubmission({ method, query }: Request): boolean {
+  return method === 'POST' || query[BY_FORM_PARAMETER] !== undefined;
+}
+
+function findCookie(request: Request, name: string): string | undefined {
+  for (const pair of request.headers.cookie?.split(';') ?? []) {
+    const equals = pair.indexOf('=');
+    if (pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+  }
+  return undefined;
+}
+
+function createCsrfToken(sessionToken: string, key: Buffer): string {
+  return createHmac('sha256', key).update(tokenHash(sessionToken)).digest('base64url');
+}
+
+function timingSafeTextEqual(expected: string, given: string): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

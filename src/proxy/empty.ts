@@ -1,2 +1,0 @@
-/** No bytes. */
-export const EMPTY: Buffer = Buffer.alloc(0);

@@ -1,0 +1,107 @@
+import { isKeySecret } from '../../keys/key-format.js';
+import { credentialHeader } from '../../upstreams/provider.js';
+import { parseEndpoint, pathAt, parseRequestTarget } from '../../upstreams/target-url.js';
+import type { EndpointUrl, RequestTarget } from '../../upstreams/target-url.js';
+import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
+import { LOOP_HEADER, LOOP_TOKEN } from '../request/loop-detection.js';
+import type { RequestFields } from '../request/request-fields.js';
+import type { WireRequest } from '../wire/upstream-connection.js';
+
+/** Sent only to upstreams whose key is a proxy key: no other upstream leads to a mintkeep. */
+const LOOP_LINE = `${LOOP_HEADER}: ${LOOP_TOKEN}\r\n`;
+
+/** Iterates over the targets of one request in the order of the attempts. Computes each target on demand. */
+export class Targets {
+  private position = 0;
+
+  private constructor(
+    private readonly upstreams: readonly PoolUpstream[],
+    private readonly requestTarget: RequestTarget,
+    private readonly limit: number,
+  ) {}
+
+  /**
+   * @param upstreams at least one, in the order of the attempts
+   * @param limit maximum number of targets
+   * @returns undefined for a request target that leads to no upstream
+   */
+  static create(
+    upstreams: readonly PoolUpstream[],
+    requestTarget: string,
+    limit: number,
+  ): Targets | undefined {
+    const parsed = parseRequestTarget(requestTarget);
+    return parsed && new Targets(upstreams, parsed, Math.min(limit, upstreams.length));
+  }
+
+  /** @returns undefined after the last target that the limit allows */
+  next(): Target | undefined {
+    if (this.position === this.limit) return undefined;
+    const endpoint = getEndpoint(this.upstreams[this.position++]!);
+    const { id, organizationId, name, provider, origin, upstreamLines } = endpoint;
+    const path = pathAt(endpoint, this.requestTarget);
+    return { id, organizationId, name, provider, origin, path, upstreamLines };
+  }
+}
+
+/** Address of a request at one upstream, and the upstream's credential. Must not be logged. */
+export interface Target {
+  readonly id: number;
+  readonly organizationId: number;
+  readonly name: string;
+  readonly provider: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  /** `Host` and the credential, each with its line end. */
+  readonly upstreamLines: string;
+}
+
+/**
+ * Endpoints by upstream. An entry expires together with the upstream object, whose key may change. The cache contains
+ * no path: paths are chosen by clients and would make it grow without limit.
+ */
+const endpoints = new WeakMap<PoolUpstream, Endpoint>();
+
+function getEndpoint(upstream: PoolUpstream): Endpoint {
+  const cached = endpoints.get(upstream);
+  if (cached) return cached;
+  const { id, organizationId, name, provider, baseUrl, apiKey } = upstream;
+  const url = parseEndpoint(baseUrl);
+  const host = url.origin.slice(url.origin.indexOf('//') + 2);
+  const [[header, value] = ['', '']] = Object.entries(credentialHeader(provider, apiKey));
+  const upstreamLines = `host: ${host}\r\n${header}: ${value}\r\n${isKeySecret(apiKey) ? LOOP_LINE : ''}`;
+  const endpoint = { ...url, id, organizationId, name, provider, upstreamLines };
+  endpoints.set(upstream, endpoint);
+  return endpoint;
+}
+
+/** Part of a {@link Target} that all requests share. */
+interface Endpoint extends EndpointUrl, Omit<Target, 'path' | 'origin'> {}
+
+/** Providers that report the usage of every stream. Mistral rejects the option (422, `extra_forbidden`). */
+const ALWAYS_REPORT_USAGE = new Set(['mistral', 'openrouter']);
+
+/** Whether the body for this upstream gets a usage option that the client did not send. */
+export function addsUsageOption({ provider }: Target, { bodyForUsage }: RequestFields): boolean {
+  return bodyForUsage !== undefined && !ALWAYS_REPORT_USAGE.has(provider);
+}
+
+/** @returns the body for this upstream */
+export function selectBody(target: Target, fields: RequestFields): Buffer {
+  return addsUsageOption(target, fields) ? fields.bodyForUsage! : fields.body;
+}
+
+const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
+
+/** Builds the request for an upstream. @param lines header lines of the client */
+export function createWireRequest(target: Target, method: string, lines: string, body: Buffer): WireRequest {
+  const hasLength = body.length > 0 || !BODILESS_METHODS.has(method);
+  const length = hasLength ? `content-length: ${body.length}\r\n` : '';
+  return {
+    method,
+    headers: `${method} ${target.path} HTTP/1.1\r\n${target.upstreamLines}${lines}${length}\r\n`,
+    body,
+  };
+}

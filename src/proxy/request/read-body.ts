@@ -1,0 +1,88 @@
+import { GrowingBuffer } from '../../common/api/growing-buffer.js';
+import type { HttpRequest } from '../../http/http-exchange.js';
+import type { BodyBudget } from './body-budget.js';
+import { EMPTY_BUFFER } from '../wire/empty-buffer.js';
+import { LARGE_BODY_BYTES } from './held-body.js';
+import type { HeldBody } from './held-body.js';
+
+/**
+ * Reads a whole body, because it may have to be sent to several upstreams. Calls one method of `listener`, or none if the
+ * client closes the connection. The server discards the rest of a rejected body.
+ */
+export function readBody(request: HttpRequest, bounds: BodyBounds, listener: BodyListener): void {
+  const { headers } = request;
+  const announced = headers['content-length'];
+  if (announced === undefined && headers['transfer-encoding'] === undefined)
+    return listener.onRead(EMPTY_BUFFER);
+  if (Number(announced) > bounds.limitBytes) return listener.onTooLarge();
+  new BodyReader(request, Number(announced), bounds, listener).start(); // NaN if the body is chunked
+}
+
+class BodyReader {
+  private body?: GrowingBuffer = undefined;
+  private held?: HeldBody = undefined;
+
+  /** @param expectedBytes NaN if the length is unknown */
+  constructor(
+    private readonly request: HttpRequest,
+    private readonly expectedBytes: number,
+    private readonly bounds: BodyBounds,
+    private readonly listener: BodyListener,
+  ) {}
+
+  start(): void {
+    this.request.on('data', this.onData);
+    if (!(this.expectedBytes > 0)) this.request.on('end', this.onEnd);
+  }
+
+  private readonly onData = (chunk: Buffer): void => {
+    const { expectedBytes, bounds } = this;
+    if (chunk.length === expectedBytes) return this.listener.onRead(chunk);
+    this.body ??= new GrowingBuffer(expectedBytes);
+    this.body.append(chunk);
+    if (this.body.length > bounds.limitBytes) return this.reject(() => this.listener.onTooLarge());
+    this.held?.onData(chunk.length);
+    if (this.body.length === expectedBytes) return this.onEnd(); // without waiting for the end event
+    if (!this.held && Math.max(expectedBytes || 0, this.body.length) > LARGE_BODY_BYTES) this.hold();
+  };
+
+  private readonly onEnd = (): void => {
+    this.request.off('close', this.release);
+    this.held?.onEnd();
+    this.listener.onRead(this.body?.bytes ?? EMPTY_BUFFER, this.held);
+  };
+
+  private readonly release = (): void => this.held?.release();
+
+  private hold(): void {
+    const { request, expectedBytes, bounds } = this;
+    const size = { wantedBytes: expectedBytes || bounds.limitBytes, arrivedBytes: this.body!.length };
+    request.once('close', this.release);
+    this.held = bounds.budget.hold(request, bounds.ownerId, size, () =>
+      this.reject(() => this.listener.onTooSlow()),
+    );
+  }
+
+  private reject(notify: () => void): void {
+    this.request.off('data', this.onData).off('end', this.onEnd);
+    this.release();
+    notify();
+  }
+}
+
+/** Receiver of the outcome of {@link readBody}. */
+export interface BodyListener {
+  /** @param held reservation of a large body; must be released when the body is no longer needed */
+  onRead(body: Buffer, held?: HeldBody): void;
+  onTooLarge(): void;
+  onTooSlow(): void;
+}
+
+/** Limits of one body and the memory that it is charged to. */
+export interface BodyBounds {
+  /** Maximum number of bytes, in the encoding in which they arrive. */
+  readonly limitBytes: number;
+  readonly budget: BodyBudget;
+  /** Id of the organization that the memory is charged to. */
+  readonly ownerId: number;
+}

@@ -1,0 +1,89 @@
+import { stringify } from 'csv-stringify/sync';
+import type { UsageRequestsResponse } from './dto/usage-requests.response.js';
+import type { UsageIntervalResponse, UsageMeasures, UsageResponse } from './dto/usage.response.js';
+import { SUMMED_NAMES, USAGE_FIELD_NAMES } from '../record/usage-record.js';
+import type { Grouping } from './usage-query.js';
+import type { UsageRecord } from '../record/usage-record.js';
+
+const GROUP_MEMBERS: Record<Grouping, readonly string[]> = {
+  model: ['model'],
+  provider: ['provider'],
+  upstream: ['upstream_id', 'upstream_name'],
+  key: ['key_id', 'key_name'],
+  user: ['user_id', 'user_email'],
+  status: ['status'],
+};
+const MEASURES = [
+  'requests',
+  'errors',
+  ...SUMMED_NAMES,
+  'latency_ms_avg',
+  'latency_ms_p50',
+  'latency_ms_p95',
+  'ttft_ms_avg',
+  'ttft_ms_p50',
+  'ttft_ms_p95',
+];
+
+/** Writes a row for each bucket, or for each group of each bucket. The column `latency_ms_p50` is `latency_ms.p50`. */
+export function summaryCsv({ buckets }: UsageResponse, groupBy: readonly Grouping[]): string {
+  const groups = groupBy.flatMap((name) => GROUP_MEMBERS[name]);
+  const rows = buckets.flatMap((bucket) => rowsOf(bucket, groupBy.length > 0));
+  return toCsv(['start', 'end', ...groups, ...MEASURES], rows);
+}
+
+/** Writes a row for each request; `attempts` is JSON. */
+export function requestsCsv({ requests }: UsageRequestsResponse): string {
+  return toCsv(USAGE_FIELD_NAMES, requests);
+}
+
+/** Upper bound of the bytes around the text of a field: two quotes, an apostrophe and a separator. */
+const FIELD_BYTES = 4;
+
+/** Upper bound of the bytes of a request's row. Formatting each row to measure it would take six times as long. */
+export function requestCsvBytes(request: UsageRecord): number {
+  let bytes = 0;
+  for (const name of USAGE_FIELD_NAMES) {
+    const value = request[name] ?? '';
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    bytes += Buffer.byteLength(text) + text.split('"').length - 1 + FIELD_BYTES;
+  }
+  return bytes;
+}
+
+function rowsOf({ groups, ...bucket }: UsageIntervalResponse, grouped: boolean): object[] {
+  const { start, end } = bucket;
+  return (grouped ? groups : [bucket]).map((measured) => ({ start, end, ...measured, ...timesOf(measured) }));
+}
+
+function timesOf({ latency_ms: latency, ttft_ms: ttft }: UsageMeasures): object {
+  return {
+    latency_ms_avg: latency.avg,
+    latency_ms_p50: latency.p50,
+    latency_ms_p95: latency.p95,
+    ttft_ms_avg: ttft.avg,
+    ttft_ms_p50: ttft.p50,
+    ttft_ms_p95: ttft.p95,
+  };
+}
+
+/**
+ * Writes CSV (RFC 4180). Clients choose models, names and addresses: an apostrophe precedes a text that a spreadsheet
+ * would evaluate as a formula.
+ */
+function toCsv(columns: readonly string[], rows: readonly object[]): string {
+  return stringify([...rows], {
+    columns: [...columns],
+    header: true,
+    record_delimiter: 'windows',
+    quote_record_delimiter: true, // quotes texts with any kind of line end
+    cast: { boolean: String, string: withoutFormula },
+  });
+}
+
+/** Beginning of a formula. Spreadsheets skip white space and invisible characters and accept full-width signs. */
+const FORMULA = /^(?:[\t\r]|[\s\p{Cc}\p{Default_Ignorable_Code_Point}]*[=+\-@＝＋－＠])/u;
+
+function withoutFormula(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}

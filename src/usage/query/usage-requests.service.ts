@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { toPage } from '../../common/api/paging.js';
+import { pageStatement } from '../../database/connection/page-statement.js';
+import type { PageRow } from '../../database/connection/page-statement.js';
+import { UsageRequestsResponse } from './dto/usage-requests.response.js';
+import { USAGE_FIELD_NAMES } from '../record/usage-record.js';
+import { runBounded } from './bounded-query.js';
+import { Conditions } from './usage-conditions.js';
+import type { UsageOwner } from './usage-owner.js';
+import { cursorOf } from './usage-page.js';
+import type { UsagePage } from './usage-page.js';
+import type { UsageSelection } from './usage-query.js';
+import type { UsageRecord } from '../record/usage-record.js';
+import { SearchTakesTooLong } from './usage.errors.js';
+
+/** Lists usage records. */
+@Injectable()
+export class UsageRequestsService {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /**
+   * Reads a page, newest first. New records do not change later pages.
+   * @throws SearchTakesTooLong when few of very many records match
+   */
+  async page(
+    owner: UsageOwner,
+    { from, to, filters }: UsageSelection,
+    { limit, after, bytesOf }: UsagePage,
+  ): Promise<UsageRequestsResponse> {
+    const conditions = new Conditions(owner, filters);
+    const range = conditions.within({ from, to }, 'at');
+    const next = after
+      ? `AND (at, id) < (${conditions.add(after.at)}::timestamptz, ${conditions.add(after.id)}::uuid)`
+      : '';
+    const rows = `SELECT ${USAGE_FIELD_NAMES.join(', ')} FROM usage_records WHERE ${range} ${next}`;
+    const text = pageStatement({ columns: USAGE_FIELD_NAMES, rows, order: 'at DESC, id DESC' }, limit);
+    const query = { owner, text, values: conditions.values };
+    const found = await runBounded<PageRow<UsageRecord>>(this.dataSource, query, SearchTakesTooLong);
+    const page = toPage<UsageRecord>(found, limit, bytesOf, cursorOf);
+    return { requests: page.rows, next_cursor: page.nextCursor };
+  }
+}

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { CONFIGURATION_PATH, configurationPage } from '../../docs/generate/configuration.js';
+import { DECLARATION_GROUPS, DECLARATIONS } from '../../src/config/declarations/declarations.js';
+
+it('the documentation of settings and limits is up to date: run "npm run docs:generate"', () => {
+  expect(readFileSync(CONFIGURATION_PATH, 'utf8')).toBe(configurationPage());
+});
+
+it('every setting is in one group', () => {
+  const grouped = DECLARATION_GROUPS.flatMap(([, group]) => Object.keys(group));
+  expect(grouped.sort()).toEqual(Object.keys(DECLARATIONS).sort());
+});
