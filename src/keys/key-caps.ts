@@ -10,7 +10,7 @@ export interface KeyOwner {
 }
 
 const reaches = (max: number, condition: string): string =>
-  `EXISTS (SELECT FROM (${liveKeys(condition)}) AS live OFFSET ${max - 1})`;
+  `EXISTS (SELECT FROM (${liveKeys(condition, max)}) AS live OFFSET ${max - 1})`;
 
 const COUNT = `
   SELECT ${reaches(KEYS_MAX.ofUserInOrganization, 'k.user_id = $1 AND k.organization_id = $2')} AS "ofUserInOrganization",
