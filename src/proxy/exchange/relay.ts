@@ -13,6 +13,8 @@ import { addVary, mergeSetHeaders, requestIdHeaders, toClientHeaders } from '../
 import type { ResponseReceiver } from './attempt.js';
 import { EventBoundary, interruptionEvent, isResponsesPath, SequenceTracker } from './interruption-event.js';
 
+/** Chunks of at least this size fill the socket's queue before its entries become many. */
+const LARGE_BYTES = 4_096;
 const INITIAL_METER: Meter = Object.freeze(new NoMeter());
 
 /** Relays one response to the client as it arrives, and reads the usage in it. */
@@ -138,14 +140,15 @@ export class Relay implements ResponseReceiver {
 
   private send(chunk: Buffer): void {
     const { response } = this;
-    const isCongested = response.socket?.writableLength !== 0;
+    const isCongested = chunk.length < LARGE_BYTES && response.socket?.writableLength !== 0;
     const hasRoom = response.write(chunk);
     if (!this.isWaiting && (isCongested || !hasRoom)) this.waitForClient(hasRoom);
   }
 
   /**
-   * Pauses the upstream until the client's socket is drained, even if the socket's queue has room. Node limits the
-   * bytes of that queue but not its entries: one-byte packets would fill the queue with thousands of objects.
+   * Pauses the upstream until the client's socket is drained. After a small chunk this also happens while the socket's
+   * queue has room: Node limits the bytes of that queue but not its entries, and one-byte packets would fill the queue
+   * with thousands of objects.
    */
   private waitForClient(hasRoom: boolean): void {
     const { response } = this;

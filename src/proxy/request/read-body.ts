@@ -18,9 +18,14 @@ export function readBody(request: HttpRequest, bounds: BodyBounds, listener: Bod
   new BodyReader(request, Number(announced), bounds, listener).start(); // NaN if the body is chunked
 }
 
+/**
+ * Its listeners are closures over the reader. As closures in its fields, they made V8 allocate each reader in the old
+ * generation, where it kept all objects of its request until the next full collection: 10 µs per request with Node 24.
+ */
 class BodyReader {
   private body?: GrowingBuffer = undefined;
   private held?: HeldBody = undefined;
+  private isRejected = false;
 
   /** @param expectedBytes NaN if the length is unknown */
   constructor(
@@ -31,12 +36,13 @@ class BodyReader {
   ) {}
 
   start(): void {
-    this.request.on('data', this.onData);
-    if (!(this.expectedBytes > 0)) this.request.on('end', this.onEnd);
+    this.request.on('data', (chunk) => this.onData(chunk));
+    if (!(this.expectedBytes > 0)) this.request.on('end', () => this.onEnd());
   }
 
-  private readonly onData = (chunk: Buffer): void => {
+  private onData(chunk: Buffer): void {
     const { expectedBytes, bounds } = this;
+    if (this.isRejected) return;
     if (chunk.length === expectedBytes) return this.listener.onRead(chunk);
     this.body ??= new GrowingBuffer(expectedBytes);
     this.body.append(chunk);
@@ -44,28 +50,28 @@ class BodyReader {
     this.held?.onData(chunk.length);
     if (this.body.length === expectedBytes) return this.onEnd(); // without waiting for the end event
     if (!this.held && Math.max(expectedBytes || 0, this.body.length) > LARGE_BODY_BYTES) this.hold();
-  };
+  }
 
-  private readonly onEnd = (): void => {
-    this.request.off('close', this.release);
-    this.held?.onEnd();
-    this.listener.onRead(this.body?.bytes ?? EMPTY_BUFFER, this.held);
-  };
-
-  private readonly release = (): void => this.held?.release();
+  private onEnd(): void {
+    if (this.isRejected) return;
+    const { held } = this;
+    this.held = undefined; // the listener releases it from now on
+    held?.onEnd();
+    this.listener.onRead(this.body?.bytes ?? EMPTY_BUFFER, held);
+  }
 
   private hold(): void {
     const { request, expectedBytes, bounds } = this;
     const size = { wantedBytes: expectedBytes || bounds.limitBytes, arrivedBytes: this.body!.length };
-    request.once('close', this.release);
+    request.once('close', () => this.held?.release());
     this.held = bounds.budget.hold(request, bounds.ownerId, size, () =>
       this.reject(() => this.listener.onTooSlow()),
     );
   }
 
   private reject(notify: () => void): void {
-    this.request.off('data', this.onData).off('end', this.onEnd);
-    this.release();
+    this.isRejected = true;
+    this.held?.release();
     notify();
   }
 }
