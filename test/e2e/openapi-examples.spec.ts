@@ -7,6 +7,7 @@ import { beginLogin } from '../support/device-flow.js';
 import { startUpstream } from '../support/fake-upstream.js';
 import type { FakeUpstream } from '../support/fake-upstream.js';
 import { join, teamOwner } from '../support/owners.js';
+import { CURL, describeWith } from '../support/requirements.js';
 
 type Json = Response['body'];
 
@@ -130,7 +131,7 @@ describe('the development sign-in in the document', () => {
   });
 });
 
-describe('the commands in the introduction', () => {
+describeWith(CURL, 'the commands in the introduction', () => {
   let app: TestApp;
   let provider: FakeUpstream;
   let blocks: string[];

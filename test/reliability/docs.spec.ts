@@ -11,6 +11,7 @@ import type { Block } from '../support/markdown.js';
 import { serving, startProgram, temporaryFolder } from '../support/service.js';
 import type { Service } from '../support/service.js';
 import { runBlocks } from '../support/shell.js';
+import { CURL, describeWith } from '../support/requirements.js';
 
 const RUN = ['README.md', 'docs/tutorial.md', 'docs/usage.md', 'docs/backup-and-restore.md'];
 const README_BYTES = 8_192;
@@ -59,7 +60,7 @@ const STREAM = [
   'data: [DONE]\n\n',
 ].join('');
 
-describe('commands', () => {
+describeWith(CURL, 'commands', () => {
   let database: TestDatabase;
   let upstream: FakeUpstream;
   let service: Service;

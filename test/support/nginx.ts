@@ -55,7 +55,7 @@ export async function startBalancer(
 
 /** Lets nginx check the configuration of the compose file. @throws Error with the report of nginx */
 export async function checkConfiguration(variables: Record<string, string> = {}): Promise<void> {
-  const anyPort = 1;
+  const anyPort = await freePort(); // the check binds the port
   const folder = await configurationFolder(anyPort, [anyPort, anyPort], anyPort, variables);
   await promisify(execFile)(NGINX_PATH!, ['-t', '-p', folder, '-c', 'nginx.conf']);
   await rm(folder, { recursive: true });

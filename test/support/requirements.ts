@@ -37,6 +37,13 @@ export const CHROMIUM: Requirement = {
   isMandatoryInCi: true,
 };
 
+export const CURL: Requirement = {
+  tests: 'documented commands',
+  isMet: findProgram(['curl']) !== undefined,
+  hint: 'curl is not installed: apt-get install curl',
+  isMandatoryInCi: true,
+};
+
 export const ORDINARY_USER: Requirement = {
   tests: 'file permission tests',
   isMet: process.getuid?.() !== 0,
