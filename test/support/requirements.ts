@@ -12,6 +12,7 @@ export interface Requirement {
   readonly isMandatoryInCi: boolean;
 }
 
+const PATH_FOLDERS = (process.env.PATH ?? '').split(delimiter);
 /** Debian installs servers here, which is not on the PATH of an ordinary user. */
 const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/bin', '/usr/local/sbin'];
 
@@ -39,7 +40,7 @@ export const CHROMIUM: Requirement = {
 
 export const CURL: Requirement = {
   tests: 'documented commands',
-  isMet: findProgram(['curl']) !== undefined,
+  isMet: findProgram(['curl'], PATH_FOLDERS) !== undefined,
   hint: 'curl is not installed: apt-get install curl',
   isMandatoryInCi: true,
 };
@@ -70,8 +71,10 @@ function skippedTitle(title: string, { tests, hint }: Requirement): string {
 }
 
 /** @param names file names, or paths */
-function findProgram(names: readonly string[]): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS];
+function findProgram(
+  names: readonly string[],
+  folders: readonly string[] = [...PATH_FOLDERS, ...SYSTEM_FOLDERS],
+): string | undefined {
   const paths = names.flatMap((name) =>
     name.includes('/') ? name : folders.map((folder) => join(folder, name)),
   );
