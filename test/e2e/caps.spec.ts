@@ -28,7 +28,7 @@ let count = 0;
 
 beforeAll(async () => {
   app = await startApp();
-  replica = await startApp({ DATA_DIR: app.dataDir }, { database: app.database });
+  replica = await startApp({}, app);
 });
 afterAll(async () => {
   await replica.close();

@@ -17,7 +17,7 @@ let replica: TestApp;
 
 beforeAll(async () => {
   app = await startApp();
-  replica = await startApp({ DATA_DIR: app.dataDir }, { database: app.database });
+  replica = await startApp({}, app);
 });
 afterAll(async () => {
   await replica.close();

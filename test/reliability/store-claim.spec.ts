@@ -157,7 +157,7 @@ describe.each([
 
 it('is rejected with existing files when DATABASE_URL is missing', async () => {
   const [dataDir, database] = [await temporaryFolder(), await createDatabase()];
-  const app = await startApp({ DATA_DIR: dataDir }, { database });
+  const app = await startApp({}, { database, dataDir });
   await createDocument(app);
   await app.close();
   const { DATABASE_URL: _forgotten, ...variables } = testVariables(database.url, dataDir);

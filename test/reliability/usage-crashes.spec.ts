@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 async function start(): Promise<TestApp> {
-  const app = await startApp({ DATA_DIR: dataDir }, { database });
+  const app = await startApp({}, { database, dataDir });
   apps.push(app);
   return app;
 }

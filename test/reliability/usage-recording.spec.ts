@@ -211,7 +211,7 @@ describe('a journal that cannot be written', () => {
     await app.app.close();
     expect(await journalBytes()).toBeGreaterThan(0);
     await app.database.admit();
-    const next = await startApp({ DATA_DIR: app.dataDir }, app);
+    const next = await startApp({}, app);
     await written(app.database, 700);
     await next.close();
   }, 30_000);

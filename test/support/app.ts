@@ -56,16 +56,17 @@ export interface TestApp {
 
 /**
  * @param variables environment variables beside the usual ones
- * @param shared what another app has already, to start a second replica; it stays when this one is closed
+ * @param shared what another app has already, to start a second replica (the app itself shares both); it stays when
+ *   this one is closed
  * @param httpLimits in place of the usual ones
  */
 export async function startApp(
   variables: NodeJS.ProcessEnv = {},
-  shared: { database?: TestDatabase } = {},
+  shared: { database?: TestDatabase; dataDir?: string } = {},
   httpLimits: Partial<HttpLimits> = {},
 ): Promise<TestApp> {
   const database = shared.database ?? (await createDatabase());
-  const dataDir = await mkdtemp(join(tmpdir(), 'mintkeep-data-'));
+  const dataDir = shared.dataDir ?? (await mkdtemp(join(tmpdir(), 'mintkeep-data-')));
   const settings = parseSettings({ ...testVariables(database.url, dataDir), ...variables });
   const app = await setupApp(settings, database.url, { ...HTTP_LIMITS, ...httpLimits });
   await app.listen(0, '127.0.0.1');
@@ -84,7 +85,7 @@ export async function startApp(
       server.closeAllConnections();
       await app.close();
       if (!shared.database) await database.drop();
-      await rm(dataDir, { recursive: true, force: true });
+      if (!shared.dataDir) await rm(dataDir, { recursive: true, force: true });
     },
   };
 }
