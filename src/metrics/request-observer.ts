@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.js';
 /** Routes that machines poll. They are logged at level `debug`. */
 const QUIET = new Set(['/healthz', '/readyz', '/metrics']);
 /** Status of a request whose client disconnected before the response, as in nginx. */
-export const CLIENT_GONE = 499;
+export const CLIENT_GONE_STATUS = 499;
 
 /** Log entry of a request. Never contains its path. */
 interface ObservedRequest {
@@ -30,7 +30,7 @@ export function observeRequests(metrics: Metrics): RequestHandler {
     response.once('close', () => {
       const ms = performance.now() - startedAt;
       const route = routeOf(request);
-      const status = response.writableFinished ? response.statusCode : CLIENT_GONE;
+      const status = response.writableFinished ? response.statusCode : CLIENT_GONE_STATUS;
       const { method, user } = request as Request & { user?: { id?: string } };
       metrics.http.finished(method, route, status, ms / 1_000);
       const line = lineOf({ requestId: requestIdOf(response), method, route, status, ms, userId: user?.id });

@@ -7,6 +7,7 @@ import type { PoolUpstream } from '../upstreams/upstreams.service.js';
 import type { UsageOutcome } from '../usage/record/usage-record.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
+import { CLIENT_GONE_STATUS } from '../metrics/request-observer.js';
 import { UsageRecorder } from '../usage/write/usage-recorder.js';
 import { BodyBudget } from './request/body-budget.js';
 import { Exchange, MAX_TRIED_UPSTREAMS } from './exchange/exchange.js';
@@ -169,7 +170,7 @@ function updateMetrics(metrics: ProxyMetrics, { beganAt }: ProxiedRequest, resul
 }
 
 const UNTRIED = { attempts: [], isStream: false } as const;
-const CLIENT_GONE: ExchangeResult = { ...UNTRIED, status: 499, outcome: 'client_gone' };
+const CLIENT_GONE: ExchangeResult = { ...UNTRIED, status: CLIENT_GONE_STATUS, outcome: 'client_gone' };
 
 function noop(): void {
   // the client has closed the connection: there is nothing to send

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { HttpResponse } from '../../http/http-exchange.js';
 import { requestIdFor } from '../../common/api/request-id.js';
 import { Metrics } from '../../metrics/metrics.js';
-import { CLIENT_GONE, lineOf } from '../../metrics/request-observer.js';
+import { CLIENT_GONE_STATUS, lineOf } from '../../metrics/request-observer.js';
 import { prepareRejection } from './prepared-rejection.js';
 import type { ProxyErrorCode } from './proxy-error.js';
 
@@ -24,7 +24,7 @@ export class RejectedRequests {
     const { status, send } = prepareRejection(response, code, requestId);
     this.metrics.proxy.refused(code);
     const log = () => {
-      const delivered = response.writableFinished ? status : CLIENT_GONE;
+      const delivered = response.writableFinished ? status : CLIENT_GONE_STATUS;
       const ms = performance.now() - beganAt;
       this.logger.log(
         lineOf({ requestId, method: response.req.method, route: ROUTE, status: delivered, ms }),

@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../../http/http-exchange.js';
 import type { ProxyMetrics } from '../../metrics/proxy-metrics.js';
+import { CLIENT_GONE_STATUS } from '../../metrics/request-observer.js';
 import type { UsageOutcome } from '../../usage/record/usage-record.js';
 import { prepareRejection } from '../errors/prepared-rejection.js';
 import type { ProxyErrorCode } from '../errors/proxy-error.js';
@@ -15,8 +16,6 @@ import type { RelayListener } from './relay.js';
 import type { Deadlines } from './response-timer.js';
 import { generatesOutput } from './usage-record.js';
 import type { RecordResult } from './usage-record.js';
-
-const CLIENT_GONE_STATUS = 499;
 
 /** Maximum number of upstreams for one request: trying every upstream of a large pool multiplies load and waiting time. */
 export const MAX_TRIED_UPSTREAMS = 10;

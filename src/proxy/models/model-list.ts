@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { KeyedSemaphore, Semaphore } from '../../common/async/semaphore.js';
 import type { HttpResponse } from '../../http/http-exchange.js';
+import { CLIENT_GONE_STATUS } from '../../metrics/request-observer.js';
 import type { Attempt } from '../exchange/attempt.js';
 import { ANTHROPIC_VERSION_LINE, ModelListRequest } from './model-list-request.js';
 import { MergedModels, parseModels } from './merged-models.js';
@@ -84,7 +85,8 @@ class Listing implements Responder {
   onResponseClose(): void {
     for (const request of this.requests) request.cancel();
     const { attempts } = this;
-    this.recordResult(this.request, { status: 499, outcome: 'client_gone', attempts, isStream: false });
+    const ending = { status: CLIENT_GONE_STATUS, outcome: 'client_gone', attempts, isStream: false } as const;
+    this.recordResult(this.request, ending);
   }
 
   reject(code: 'rate_limited' | 'upstream_error' | 'upstream_unreachable'): void {
