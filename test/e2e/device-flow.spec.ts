@@ -778,6 +778,7 @@ describe('a full run', () => {
       ...[login.device_code, failing.device_code, code, failing.user_code, code.replace('-', '')],
       ...[answer.slice(4), session, csrf_token],
     ];
+    await service.end('SIGTERM'); // the log is buffered, and complete only then
     const rows = await dump(database);
     expect(rows).toContain('CLI'); // the dump is not empty
     expect(service.output()).toContain('unexpected failure'); // the logs are not empty
