@@ -19,6 +19,14 @@ it('rejects once the timeout has passed', async () => {
   expect(await outcome).toBe('not done within 1000 ms');
 });
 
+it('rejects with the error of the caller', async () => {
+  const outcome = withTimeout(1_000, never, () => new RangeError('too late')).catch(
+    (error: unknown) => error,
+  );
+  jest.advanceTimersByTime(1_000);
+  expect(await outcome).toEqual(new RangeError('too late'));
+});
+
 it('clears its timer', async () => {
   await withTimeout(1_000, Promise.resolve());
   expect(jest.getTimerCount()).toBe(0);

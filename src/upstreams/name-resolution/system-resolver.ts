@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { LRUCache } from 'lru-cache';
 import { FairSemaphore } from '../../common/async/fair-semaphore.js';
+import { withTimeout } from '../../common/async/with-timeout.js';
 import { NameServersFailed } from './name-servers.js';
 
 const THREADS = Number(process.env.UV_THREADPOOL_SIZE) || 4;
@@ -38,18 +39,14 @@ export class SystemResolver {
 
   /**
    * @param mayLookUp whether the organization may start a lookup, which cannot be cancelled
-   * @throws NoThread @throws Error with `code` when the name does not resolve
+   * @throws NoThreadAvailable @throws Error with `code` when the name does not resolve
    */
   async find(hostname: string, organizationId: number, mayLookUp: boolean): Promise<LookupAddress[]> {
     const cached = this.cache.get(hostname);
     if (cached && !(mayLookUp && this.threads.hasRoomFor(organizationId))) return cached;
     if (!mayLookUp) throw new NoThreadAvailable();
     const looking = this.threads.run(organizationId, () => this.lookUpAndCache(hostname));
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new NameServersFailed(true)), TIMEOUT_MS); // the thread stays occupied
-    });
-    return Promise.race([looking, timeout]).finally(() => clearTimeout(timer));
+    return withTimeout(TIMEOUT_MS, looking, () => new NameServersFailed(true)); // the thread stays occupied
   }
 
   private async lookUpAndCache(hostname: string): Promise<LookupAddress[]> {
