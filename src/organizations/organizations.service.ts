@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { SessionUser } from '../auth/session-user.js';
-import { hasMoreThan, lockCap } from '../database/transactions/caps.js';
+import { assertWithinCap } from '../database/transactions/caps.js';
+import type { Cap } from '../database/transactions/caps.js';
 import { advancedUpdatedAt } from '../database/connection/columns.js';
 import { PreparedQueries } from '../database/connection/prepared-queries.js';
 import { Transactions } from '../database/transactions/transactions.js';
@@ -37,6 +38,13 @@ const CLAIM_SLUG = `
   ON CONFLICT (slug) DO UPDATE SET in_use = true, deleted_by = NULL
     WHERE NOT organization_slugs.in_use AND organization_slugs.deleted_by = $2
   RETURNING slug`;
+
+const FOUNDED_TEAMS_CAP: Cap = {
+  objects: 'foundedTeams',
+  max: FOUNDED_TEAMS_MAX,
+  rows: 'FROM organizations WHERE founder_user_id = $1',
+  Rejection: TooManyOrganizations,
+};
 
 /** Organizations of their members. */
 @Injectable()
@@ -74,7 +82,7 @@ export class OrganizationsService {
       const users = { personalUserId: null, founderUserId: user.id };
       const team = transaction.create(Organization, { kind: 'team', name, slug, ...users });
       await transaction.insert(Organization, team);
-      await assertBelowCap(user.id, transaction);
+      await assertWithinCap(FOUNDED_TEAMS_CAP, user.id, transaction);
       await transaction.insert(Membership, { organizationId: team.id, userId: user.id, role: 'admin' });
       await this.record(team.id, user, 'organization.created', { name, slug }, transaction);
       return this.getIn(user, team.id, transaction);
@@ -130,12 +138,4 @@ export class OrganizationsService {
     const target = { type: 'organization', id: organizationId };
     return this.audit.record({ organizationId, actor, action, target, details }, transaction);
   }
-}
-
-/** Counts after the insert, so that the new team is included. @throws TooManyOrganizations */
-async function assertBelowCap(founderUserId: string, transaction: EntityManager): Promise<void> {
-  await lockCap('foundedTeams', founderUserId, transaction);
-  const rows = 'FROM organizations WHERE founder_user_id = $1';
-  if (await hasMoreThan(FOUNDED_TEAMS_MAX, rows, [founderUserId], transaction))
-    throw new TooManyOrganizations();
 }

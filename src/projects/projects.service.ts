@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/api/domain-error.js';
-import { hasMoreThan, lockCap } from '../database/transactions/caps.js';
+import { assertWithinCap } from '../database/transactions/caps.js';
+import type { Cap } from '../database/transactions/caps.js';
 import { advancedUpdatedAt } from '../database/connection/columns.js';
 import { PreparedQueries } from '../database/connection/prepared-queries.js';
 import { Transactions } from '../database/transactions/transactions.js';
@@ -32,6 +33,13 @@ const LIST = {
 const GET = {
   name: 'projects.get',
   text: `SELECT ${COLUMNS} FROM projects WHERE id = $1 AND organization_id = $2`,
+};
+
+const PROJECTS_CAP: Cap = {
+  objects: 'projects',
+  max: PROJECTS_MAX,
+  rows: 'FROM projects WHERE organization_id = $1',
+  Rejection: TooManyProjects,
 };
 
 /** Projects of an owner. A project of another owner is reported as not found. */
@@ -77,7 +85,7 @@ export class ProjectsService implements OnModuleInit {
         .execute()
         .catch(rejectViolation);
       if (description) await assertDescriptions(scope, 0, transaction);
-      await assertBelowCap(scope, transaction);
+      await assertWithinCap(PROJECTS_CAP, scope.organizationId, transaction);
       const [project] = result.raw as ProjectResponse[];
       return project!;
     });
@@ -163,11 +171,4 @@ async function descriptionBytes({ organizationId }: OwnerScope, transaction: Ent
     [organizationId],
   );
   return descriptions!.bytes;
-}
-
-/** Counts after the insert, so that the new project is included. @throws TooManyProjects */
-async function assertBelowCap({ organizationId }: OwnerScope, transaction: EntityManager): Promise<void> {
-  await lockCap('projects', organizationId, transaction);
-  const rows = 'FROM projects WHERE organization_id = $1';
-  if (await hasMoreThan(PROJECTS_MAX, rows, [organizationId], transaction)) throw new TooManyProjects();
 }

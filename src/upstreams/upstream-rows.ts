@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/api/domain-error.js';
-import { hasMoreThan, lockCap } from '../database/transactions/caps.js';
+import { assertWithinCap } from '../database/transactions/caps.js';
+import type { Cap } from '../database/transactions/caps.js';
 import { advancedUpdatedAt } from '../database/connection/columns.js';
 import { translateViolation } from '../database/transactions/translate-violation.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
@@ -11,6 +12,13 @@ import { NameTaken, TooManyUpstreams, UPSTREAMS_MAX } from './upstreams.errors.j
 /** Columns of an {@link UpstreamResponse}. */
 export const COLUMNS =
   'id, name, base_url, provider, priority, enabled, api_key_hint, created_at, updated_at';
+
+const UPSTREAMS_CAP: Cap = {
+  objects: 'upstreams',
+  max: UPSTREAMS_MAX,
+  rows: 'FROM upstreams WHERE organization_id = $1',
+  Rejection: TooManyUpstreams,
+};
 
 /** Reserves the id before the insert, because the encryption of the API key is bound to the id. */
 export async function nextId(transaction: EntityManager): Promise<number> {
@@ -44,10 +52,7 @@ export async function insertRow(
     .updateEntity(false)
     .execute()
     .catch(rejectViolation);
-  const { organizationId } = upstream;
-  await lockCap('upstreams', organizationId, transaction);
-  const rows = 'FROM upstreams WHERE organization_id = $1';
-  if (await hasMoreThan(UPSTREAMS_MAX, rows, [organizationId], transaction)) throw new TooManyUpstreams();
+  await assertWithinCap(UPSTREAMS_CAP, upstream.organizationId, transaction);
   return (result.raw as UpstreamResponse[])[0]!;
 }
 

@@ -1,7 +1,7 @@
 import { HttpStatus } from '@nestjs/common';
 import { DomainError, InvalidField } from '../common/api/domain-error.js';
 
-/** Maximum number of upstreams of one owner: a request may try all of them. */
+/** Maximum number of upstreams of one owner. */
 export const UPSTREAMS_MAX = 100;
 
 /** The owner has another upstream of this name. */

@@ -3,15 +3,35 @@ import { LOCKS_OF_CAPS } from './advisory-locks.js';
 
 /** Kinds of objects that have a cap. */
 type CappedObjects = keyof typeof LOCKS_OF_CAPS;
+/** Id of an organization, project or user. */
+type OwnerId = number | string;
+
+/** Maximum number of objects that one owner has. */
+export interface Cap {
+  readonly objects: CappedObjects;
+  readonly max: number;
+  /** Query of the objects of the owner ($1), without its `SELECT` clause. */
+  readonly rows: string;
+  readonly Rejection: new () => Error;
+}
+
+/** Checks the cap in a transaction that has added an object, so that the count includes it. @throws the rejection */
+export async function assertWithinCap(
+  { objects, max, rows, Rejection }: Cap,
+  owner: OwnerId,
+  transaction: EntityManager,
+): Promise<void> {
+  await lockCap(objects, owner, transaction);
+  if (await hasMoreThan(max, rows, [owner], transaction)) throw new Rejection();
+}
 
 /**
  * Serializes the transactions that add objects to one owner, until this transaction ends. Each statement reads what is
  * committed when the statement begins, so a count after this lock includes the objects of every transaction before.
- * @param owner id of an organization, project or user
  */
 export async function lockCap(
   objects: CappedObjects,
-  owner: number | string,
+  owner: OwnerId,
   transaction: EntityManager,
 ): Promise<void> {
   const values = [LOCKS_OF_CAPS[objects], String(owner)];

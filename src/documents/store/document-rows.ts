@@ -2,7 +2,8 @@ import type { Buffer } from 'node:buffer';
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../../common/api/domain-error.js';
 import { advancedUpdatedAt } from '../../database/connection/columns.js';
-import { hasMoreThan, lockCap } from '../../database/transactions/caps.js';
+import { assertWithinCap } from '../../database/transactions/caps.js';
+import type { Cap } from '../../database/transactions/caps.js';
 import { translateViolation } from '../../database/transactions/translate-violation.js';
 import type { OwnerScope } from '../../organizations/scope/owner-scope.js';
 import type { DocumentSummaryResponse } from './dto/document.response.js';
@@ -66,6 +67,13 @@ const VIOLATIONS = {
   documents_project_id_organization_id_fkey: NotFound,
 };
 
+const DOCUMENTS_CAP: Cap = {
+  objects: 'documents',
+  max: DOCUMENTS_MAX,
+  rows: 'FROM documents WHERE project_id = $1',
+  Rejection: TooManyDocuments,
+};
+
 /** Strong entity tag (RFC 9110, section 8.8.3) of this version of the document. */
 export function entityTag({ id, version }: DocumentRow): string {
   return `"${id}-${version}"`;
@@ -81,7 +89,7 @@ export async function insertRow(
   const values = [organizationId, projectId, id, title, slug, body.bodySha256, body.bodySize];
   try {
     const [row] = await transaction.query<DocumentRow[]>(INSERT, values);
-    await assertRoom(projectId, transaction);
+    await assertWithinCap(DOCUMENTS_CAP, projectId, transaction);
     return row!;
   } catch (error) {
     return translateViolation(error, VIOLATIONS);
@@ -130,11 +138,4 @@ export async function changeRow(
   } catch (error) {
     return translateViolation(error, VIOLATIONS);
   }
-}
-
-/** Checks the cap in a transaction that has added a document. @throws TooManyDocuments */
-async function assertRoom(projectId: number, transaction: EntityManager): Promise<void> {
-  await lockCap('documents', projectId, transaction);
-  const rows = 'FROM documents WHERE project_id = $1';
-  if (await hasMoreThan(DOCUMENTS_MAX, rows, [projectId], transaction)) throw new TooManyDocuments();
 }
