@@ -13,17 +13,10 @@ const GROUP_MEMBERS: Record<Grouping, readonly string[]> = {
   user: ['user_id', 'user_email'],
   status: ['status'],
 };
-const MEASURES = [
-  'requests',
-  'errors',
-  ...SUMMED_NAMES,
-  'latency_ms_avg',
-  'latency_ms_p50',
-  'latency_ms_p95',
-  'ttft_ms_avg',
-  'ttft_ms_p50',
-  'ttft_ms_p95',
-];
+const DURATIONS = (['latency_ms', 'ttft_ms'] as const).flatMap((metric) =>
+  (['avg', 'p50', 'p95'] as const).map((figure) => ({ column: `${metric}_${figure}`, metric, figure })),
+);
+const MEASURES = ['requests', 'errors', ...SUMMED_NAMES, ...DURATIONS.map(({ column }) => column)];
 
 /** Writes a row for each bucket, or for each group of each bucket. The column `latency_ms_p50` is `latency_ms.p50`. */
 export function summaryCsv({ buckets }: UsageResponse, groupBy: readonly Grouping[]): string {
@@ -53,18 +46,18 @@ export function requestCsvBytes(request: UsageRecord): number {
 
 function rowsOf({ groups, ...bucket }: UsageIntervalResponse, grouped: boolean): object[] {
   const { start, end } = bucket;
-  return (grouped ? groups : [bucket]).map((measured) => ({ start, end, ...measured, ...timesOf(measured) }));
+  return (grouped ? groups : [bucket]).map((measured) => ({
+    start,
+    end,
+    ...measured,
+    ...durationsOf(measured),
+  }));
 }
 
-function timesOf({ latency_ms: latency, ttft_ms: ttft }: UsageMeasures): object {
-  return {
-    latency_ms_avg: latency.avg,
-    latency_ms_p50: latency.p50,
-    latency_ms_p95: latency.p95,
-    ttft_ms_avg: ttft.avg,
-    ttft_ms_p50: ttft.p50,
-    ttft_ms_p95: ttft.p95,
-  };
+function durationsOf(measured: UsageMeasures): object {
+  return Object.fromEntries(
+    DURATIONS.map(({ column, metric, figure }) => [column, measured[metric][figure]]),
+  );
 }
 
 /**
