@@ -28,7 +28,7 @@ export function databaseUrl(port: number, password: string, database: string): s
  * folder. PostgreSQL releases the lock when the process ends, in whatever way. Undefined means retry: the server
  * starts or stops, or the last owner is ending.
  * @param owner process id, then a slash and a unique suffix for owners in the same process
- * @throws OwnedByAnother
+ * @throws ForeignOwner
  */
 export async function takeOwnership(url: string, owner: string): Promise<pg.Client | undefined> {
   const client = new pg.Client({

@@ -20,7 +20,7 @@ export class InvalidIncludeRevoked extends BadRequest {
   }
 }
 
-/** Injects the value of {@link INCLUDE_REVOKED}. @throws NotAChoice */
+/** Injects the value of {@link INCLUDE_REVOKED}. @throws InvalidIncludeRevoked */
 export const IncludeRevoked = createParamDecorator((_: unknown, context: ExecutionContext): boolean => {
   const { include_revoked: given = 'false' } = context.switchToHttp().getRequest<Request>().query;
   if (given !== 'true' && given !== 'false') throw new InvalidIncludeRevoked();

@@ -57,9 +57,9 @@ export function parseRequestTarget(requestTarget: string): RequestTarget | undef
  */
 export function pathAt(
   { basePath, hasVersion }: EndpointUrl,
-  { target: whole, afterVersion: rest }: RequestTarget,
+  { target, afterVersion }: RequestTarget,
 ): string {
-  return basePath + (hasVersion ? rest : whole);
+  return basePath + (hasVersion ? afterVersion : target);
 }
 
 /** @returns undefined for a path that is not below `/v1` or has dot segments */

@@ -53,7 +53,7 @@ export class InvalidCursor extends BadRequest {
 
 export const PAGE_REJECTIONS = [InvalidLimit, InvalidCursor];
 
-/** The {@link PageRequest} that `?limit` and `?cursor` ask for. @throws WrongLimit @throws WrongCursor */
+/** The {@link PageRequest} that `?limit` and `?cursor` ask for. @throws InvalidLimit @throws InvalidCursor */
 export const PageQuery = createParamDecorator((_: unknown, context: ExecutionContext): PageRequest => {
   const { limit, cursor } = context.switchToHttp().getRequest<Request>().query;
   return { limit: parseLimit(limit), before: cursor === undefined ? undefined : parseCursor(cursor) };
@@ -75,7 +75,7 @@ export function toPage<T extends object>(
   return { rows: page, nextCursor: hasMore ? cursorOf(page.at(-1)!) : null };
 }
 
-/** @throws WrongLimit */
+/** @throws InvalidLimit */
 export function parseLimit(limit: unknown): number {
   if (limit === undefined) return DEFAULT_LIMIT;
   const value = typeof limit === 'string' && LIMIT.test(limit) ? Number(limit) : NaN;

@@ -72,19 +72,19 @@ export class DevicePollingService {
   /**
    * Returns the key after an approval. The polling interval matters only while the session is pending.
    * @throws UnknownDeviceCode @throws AccessDenied @throws ExpiredToken @throws AuthorizationPending
-   * @throws SlowDown @throws DeviceGone
+   * @throws SlowDown @throws DeviceDisconnected
    */
   async poll(
     deviceCode: string,
-    { isDisconnected: isGone, mayRetryAtOnce: mayBeRepeated = false }: PollContext,
+    { isDisconnected, mayRetryAtOnce = false }: PollContext,
   ): Promise<DeviceKeyResponse> {
     const hash = this.codes.verifyAndHash(deviceCode);
-    const leadSeconds = mayBeRepeated ? POLL_MINIMUM_SECONDS : 0;
+    const leadSeconds = mayRetryAtOnce ? POLL_MINIMUM_SECONDS : 0;
     const [accepted] = await this.sessions.query<[unknown[], number]>(ACCEPT_POLL, [hash, leadSeconds]);
     if (accepted.length === 1) throw new AuthorizationPending();
     let state = await this.findState(hash);
     if (state === 'approved') {
-      const key = await this.redeem(hash, isGone);
+      const key = await this.redeem(hash, isDisconnected);
       if (key) return key;
       state = await this.findState(hash);
     }
@@ -105,12 +105,12 @@ export class DevicePollingService {
    */
   private redeem(
     hash: Buffer,
-    isGone: PollContext['isDisconnected'],
+    isDisconnected: PollContext['isDisconnected'],
   ): Promise<DeviceKeyResponse | undefined> {
     return this.transactions.run(async (transaction) => {
       const [[session]] = await transaction.query<[ApprovedSession[], number]>(CONSUME, [hash]);
       const key = session && (await this.mintOrDeny(session, transaction));
-      if (isGone()) throw new DeviceDisconnected();
+      if (isDisconnected()) throw new DeviceDisconnected();
       return key;
     });
   }

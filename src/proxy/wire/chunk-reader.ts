@@ -60,7 +60,7 @@ export class ChunkReader {
     this.expectSize();
   }
 
-  /** @returns the index after the last byte of the body @throws MalformedAnswer */
+  /** @returns the index after the last byte of the body @throws MalformedResponse */
   read(bytes: Buffer, from: number): number {
     let at = from;
     while (at < bytes.length && this.expects !== Expects.nothing) {

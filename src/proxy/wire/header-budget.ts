@@ -20,23 +20,23 @@ export class HeaderBudget {
     this.informational = 0;
   }
 
-  /** Checks a header section whose end has not arrived. @throws MalformedAnswer */
+  /** Checks a header section whose end has not arrived. @throws MalformedResponse */
   checkBytes(count: number): void {
     if (this.bytes + count > LIMIT_BYTES) throw new MalformedResponse();
   }
 
-  /** @throws MalformedAnswer */
+  /** @throws MalformedResponse */
   takeBytes(count: number): void {
     this.bytes += count;
     this.checkBytes(0);
   }
 
-  /** @throws MalformedAnswer */
+  /** @throws MalformedResponse */
   takeField(): void {
     if (++this.fields > LIMIT_FIELDS) throw new MalformedResponse();
   }
 
-  /** @throws MalformedAnswer */
+  /** @throws MalformedResponse */
   takeInformational(): void {
     if (++this.informational > LIMIT_INFORMATIONAL) throw new MalformedResponse();
   }

@@ -2,8 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { parseIsoTime } from '../../common/text/iso-time.js';
-import { jsonBytes } from '../../common/api/paging.js';
-import { parseLimit, InvalidCursor } from '../../common/api/paging.js';
+import { InvalidCursor, jsonBytes, parseLimit } from '../../common/api/paging.js';
 import { prefersCsv } from './usage-formatter.js';
 import { requestCsvBytes } from './usage-csv.js';
 import type { UsageRecord } from '../record/usage-record.js';
@@ -23,7 +22,7 @@ export interface UsagePage {
 
 const POSITION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 
-/** The {@link UsagePage} from `?limit` and `?cursor`. @throws WrongLimit @throws WrongCursor */
+/** The {@link UsagePage} from `?limit` and `?cursor`. @throws InvalidLimit @throws InvalidCursor */
 export const UsagePageParameters = createParamDecorator(
   (_: unknown, context: ExecutionContext): UsagePage => {
     const request = context.switchToHttp().getRequest<Request>();
