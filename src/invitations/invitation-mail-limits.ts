@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { LOCKS_OF_INVITERS } from '../database/transactions/advisory-locks.js';
+import { lockCap } from '../database/transactions/caps.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 
 export const MAILS_PER_INVITATION = 5;
@@ -25,7 +25,7 @@ const GRANT = `
 
 /**
  * Counts one more mail for the invitation, its organization and the caller, unless that exceeds a limit. Requires the
- * organization's lock. An advisory lock excludes invitations of the same caller to other organizations.
+ * organization's lock. The lock of the caller excludes their invitations to other organizations.
  * @returns false beyond a limit
  */
 export async function grantMail(
@@ -33,8 +33,7 @@ export async function grantMail(
   invitationId: number,
   transaction: EntityManager,
 ): Promise<boolean> {
-  const inviter = [LOCKS_OF_INVITERS, user.id];
-  await transaction.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', inviter);
+  await lockCap('mailsOfInviter', user.id, transaction);
   const granted = await transaction.query<unknown[]>(GRANT, [invitationId, organizationId, user.id]);
   return granted.length === 1;
 }

@@ -17,8 +17,7 @@ export const LOCKS_OF_CAPS = {
   foundedTeams: 7_465,
   keysOfUser: 7_466,
   keysOfOrganization: 7_467,
+  mailsOfInviter: 7_469,
 } as const;
 /** Kind of locks on the hash of an organization's id: shared for writes that depend on a role, exclusive for its loss. */
 export const LOCKS_OF_MEMBERS = 7_468;
-/** Kind of locks on the hash of an inviting user's id. */
-export const LOCKS_OF_INVITERS = 7_469;

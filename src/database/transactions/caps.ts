@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { LOCKS_OF_CAPS } from './advisory-locks.js';
 
-/** Kinds of objects that have a cap. */
+/** Kinds of objects that have a cap, or are limited per time. */
 type CappedObjects = keyof typeof LOCKS_OF_CAPS;
 /** Id of an organization, project or user. */
 type OwnerId = number | string;
