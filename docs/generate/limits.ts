@@ -29,7 +29,7 @@ import {
   SHARE_OF_CONNECTIONS,
   WAIT_TIMEOUT_MS,
   WAITING_PER_OWNER,
-} from '../../src/usage/query/bounded-query.js';
+} from '../../src/usage/query/bounded-queries.js';
 import { MAX_BUCKETS, MAX_GROUPS, MAX_VALUES } from '../../src/usage/query/usage.errors.js';
 import { bytes, count, seconds } from './format.js';
 import { PROXY_LIMITS } from './proxy-limits.js';

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { BoundedQueries } from './query/bounded-queries.js';
 import { UsageJournal } from './journal/usage-journal.js';
 import { UsageBatches } from './write/usage-batches.js';
 import { UsagePartitions } from './write/usage-partitions.js';
@@ -21,6 +22,7 @@ import { UsageController } from './query/usage.controller.js';
     UsageWriter,
     UsageBatches,
     UsagePartitions,
+    BoundedQueries,
     UsageSummaryService,
     UsageRequestsService,
   ],

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import { toPage } from '../../common/api/paging.js';
 import { pageStatement } from '../../database/connection/page-statement.js';
 import type { PageRow } from '../../database/connection/page-statement.js';
 import { UsageRequestsResponse } from './dto/usage-requests.response.js';
 import { USAGE_FIELD_NAMES } from '../record/usage-record.js';
-import { runBounded } from './bounded-query.js';
+import { BoundedQueries } from './bounded-queries.js';
 import { Conditions } from './usage-conditions.js';
 import type { UsageOwner } from './usage-owner.js';
 import { cursorOf } from './usage-page.js';
@@ -18,7 +16,7 @@ import { SearchTakesTooLong } from './usage.errors.js';
 /** Lists usage records. */
 @Injectable()
 export class UsageRequestsService {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(private readonly queries: BoundedQueries) {}
 
   /**
    * Reads a page, newest first. New records do not change later pages.
@@ -37,7 +35,7 @@ export class UsageRequestsService {
     const rows = `SELECT ${USAGE_FIELD_NAMES.join(', ')} FROM usage_records WHERE ${range} ${next}`;
     const text = pageStatement({ columns: USAGE_FIELD_NAMES, rows, order: 'at DESC, id DESC' }, limit);
     const query = { owner, text, values: conditions.values };
-    const found = await runBounded<PageRow<UsageRecord>>(this.dataSource, query, SearchTakesTooLong);
+    const found = await this.queries.run<PageRow<UsageRecord>>(query, SearchTakesTooLong);
     const page = toPage<UsageRecord>(found, limit, bytesOf, cursorOf);
     return { requests: page.rows, next_cursor: page.nextCursor };
   }

@@ -1,6 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import { UsersService } from '../../auth/users.service.js';
 import { KeysService } from '../../keys/keys.service.js';
 import {
@@ -10,7 +8,7 @@ import {
   UsageResponse,
 } from './dto/usage.response.js';
 import type { GroupNames } from './dto/usage.response.js';
-import { runBounded } from './bounded-query.js';
+import { BoundedQueries } from './bounded-queries.js';
 import { bucketsOf } from './usage-calendar.js';
 import type { Interval } from './usage-calendar.js';
 import type { UsageOwner } from './usage-owner.js';
@@ -34,7 +32,7 @@ const QUERY_SETTINGS = "SET LOCAL jit = off; SET LOCAL work_mem = '64MB'";
 @Injectable()
 export class UsageSummaryService {
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly queries: BoundedQueries,
     private readonly keys: KeysService,
     private readonly users: UsersService,
   ) {}
@@ -57,7 +55,7 @@ export class UsageSummaryService {
 
   private async rows(owner: UsageOwner, query: UsageQuery): Promise<SummaryRow[]> {
     const bounded = { owner, ...summaryStatement(owner, query, MAX_ROWS + 1), settings: QUERY_SETTINGS };
-    const rows = await runBounded<SummaryRow>(this.dataSource, bounded, SummaryTakesTooLong);
+    const rows = await this.queries.run<SummaryRow>(bounded, SummaryTakesTooLong);
     if (rows.filter(({ level }) => level === 'group').length <= MAX_GROUPS) return rows;
     throw new TooManyGroups();
   }

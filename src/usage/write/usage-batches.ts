@@ -36,26 +36,25 @@ export class UsageBatches {
   }
 
   /** @throws when the database is unreachable: the whole batch must be written again */
-  async write(batch: Batch): Promise<void> {
-    try {
-      await this.insert(batch.text);
-    } catch (error) {
-      if (!isUnstorable(error)) throw error;
-      await this.writeParts(batch.lines());
-    }
+  write(batch: Batch): Promise<void> {
+    return this.writeOrHalve(batch.text, () => batch.lines());
   }
 
   /** Finds the rejected records by bisection. */
-  private async writeParts(lines: Buffer[]): Promise<void> {
+  private async writeOrHalve(text: Buffer, split: () => Buffer[]): Promise<void> {
+    try {
+      await this.insert(text);
+    } catch (error) {
+      if (!isUnstorable(error)) throw error;
+      await this.writeHalves(split());
+    }
+  }
+
+  private async writeHalves(lines: Buffer[]): Promise<void> {
     if (lines.length === 1) return this.setAside(lines[0]!);
     const half = Math.ceil(lines.length / 2);
     for (const part of [lines.slice(0, half), lines.slice(half)]) {
-      try {
-        await this.insert(joinLines(part));
-      } catch (error) {
-        if (!isUnstorable(error)) throw error;
-        await this.writeParts(part);
-      }
+      await this.writeOrHalve(joinLines(part), () => part);
     }
   }
 
