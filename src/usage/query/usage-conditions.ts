@@ -1,20 +1,22 @@
+import { USAGE_FIELDS } from '../record/usage-record.js';
+import type { UsageFieldName } from '../record/usage-record.js';
 import type { Interval } from './usage-calendar.js';
 import type { UsageOwner } from './usage-owner.js';
 import { GROUPINGS } from './usage-query.js';
 import type { Grouping, UsageFilters } from './usage-query.js';
 
-/** Column and SQL type of each filter. */
-const COLUMNS: Record<Grouping, readonly [column: string, type: string]> = {
-  model: ['model', 'text'],
-  provider: ['provider', 'text'],
-  upstream: ['upstream_id', 'bigint'],
-  key: ['key_id', 'bigint'],
-  user: ['user_id', 'text'],
-  status: ['status', 'integer'],
+/** Column of each filter. */
+const COLUMNS: Record<Grouping, UsageFieldName> = {
+  model: 'model',
+  provider: 'provider',
+  upstream: 'upstream_id',
+  key: 'key_id',
+  user: 'user_id',
+  status: 'status',
 };
 
 /** The column that distinguishes the groups. */
-export const columnOf = (name: Grouping): string => COLUMNS[name][0];
+export const columnOf = (name: Grouping): string => COLUMNS[name];
 
 /** Conditions that select records or roll-ups, and their parameter values. */
 export class Conditions {
@@ -28,9 +30,10 @@ export class Conditions {
         : `organization_id = ${this.add(owner.organizationId)}::bigint`,
     ];
     for (const name of GROUPINGS) {
-      const [column, type] = COLUMNS[name];
+      const column = COLUMNS[name];
       const wanted = filters[name];
-      if (wanted) this.common.push(`${column} = ANY (${this.add(wanted)}::${type}[])`);
+      if (wanted)
+        this.common.push(`${column} = ANY (${this.add(wanted)}::${USAGE_FIELDS[column].sqlType}[])`);
     }
   }
 

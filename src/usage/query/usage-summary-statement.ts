@@ -1,6 +1,6 @@
 import { countOf, elementOf, isOf, middleOf, stepOf } from '../record/histogram.js';
 import type { Metric } from '../record/histogram.js';
-import { DIMENSIONS, SUMMED_NAMES, USAGE_FIELDS } from '../record/usage-record.js';
+import { DIMENSIONS, ROLLUP_SUMS, SUMMED_NAMES, USAGE_FIELDS } from '../record/usage-record.js';
 import type { UsageSums } from '../record/usage-record.js';
 import { piecesOf } from './usage-calendar.js';
 import { columnOf, Conditions } from './usage-conditions.js';
@@ -14,10 +14,9 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-const SUMS = ['requests', 'errors', ...SUMMED_NAMES, 'latency_ms', 'ttft_ms', 'ttft_requests'];
 const DIMENSION_LIST = DIMENSIONS.join(', ');
 
-const SOURCE = `last_at, bucket, ${DIMENSION_LIST}, ${SUMS.join(', ')}, histogram`;
+const SOURCE = `last_at, bucket, ${DIMENSION_LIST}, ${ROLLUP_SUMS.join(', ')}, histogram`;
 
 /** Row of a summary: the totals, a bucket of time, or a group in a bucket. */
 export interface SummaryRow extends UsageSums {
@@ -80,7 +79,7 @@ function sources(query: UsageQuery, conditions: Conditions): string {
   const rollups = (granularity: Bucket) =>
     pieces[granularity].map(
       (interval) => `
-    SELECT last_at, date_trunc('${query.bucket}', start), ${DIMENSION_LIST}, ${SUMS.join(', ')}, histogram
+    SELECT last_at, date_trunc('${query.bucket}', start), ${DIMENSION_LIST}, ${ROLLUP_SUMS.join(', ')}, histogram
     FROM usage_rollups WHERE granularity = '${granularity}' AND ${conditions.within(interval, 'start')}`,
     );
   const records = pieces.records.map(
@@ -99,7 +98,7 @@ function sums(groups: string[]): string {
     : '';
   return `
     SELECT ${memberOf(groups)}, ${['bucket', ...groups].join(', ')},
-      ${SUMS.map((column) => `sum(${column})::double precision AS ${column}`).join(', ')}${name}
+      ${ROLLUP_SUMS.map((column) => `sum(${column})::double precision AS ${column}`).join(', ')}${name}
     FROM numbered GROUP BY GROUPING SETS (${setsOf(groups)})`;
 }
 

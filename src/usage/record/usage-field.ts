@@ -39,7 +39,7 @@ export function freeText(schema: MemberSchema, description?: string): UsageField
 }
 
 export function freeTextOrNull(example: string, description?: string): UsageField<string | null> {
-  return { ...freeText(orNull(text(example)), description), value: undefined };
+  return freeText(orNull(text(example)), description);
 }
 
 export function id(description?: string): UsageField<number> {

@@ -133,3 +133,13 @@ export const DIMENSIONS = [
   'model',
   'status',
 ] as const satisfies UsageFieldName[];
+
+/** Summed columns of a roll-up. */
+export const ROLLUP_SUMS = [
+  'requests',
+  'errors',
+  ...SUMMED_NAMES,
+  'latency_ms',
+  'ttft_ms',
+  'ttft_requests',
+] as const;

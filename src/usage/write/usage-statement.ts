@@ -1,5 +1,11 @@
 import { elementOf, sumOf } from '../record/histogram.js';
-import { DIMENSIONS, SUMMED_NAMES, USAGE_FIELD_NAMES, USAGE_FIELDS } from '../record/usage-record.js';
+import {
+  DIMENSIONS,
+  ROLLUP_SUMS,
+  SUMMED_NAMES,
+  USAGE_FIELD_NAMES,
+  USAGE_FIELDS,
+} from '../record/usage-record.js';
 import type { UsageFieldName } from '../record/usage-record.js';
 import { retainedFrom } from './usage-partitions.js';
 
@@ -45,11 +51,9 @@ export const WRITE_RECORDS = {
           || array_agg(${elementOf('ttft', 'ttft_ms')}) FILTER (WHERE ttft_ms IS NOT NULL) AS histogram
       FROM written GROUP BY hour, organization_id, ${DIMENSION_LIST}
     )
-    INSERT INTO usage_rollups AS r (${KEY}, last_at, requests, errors, ${SUMMED_NAMES.join(', ')},
-      latency_ms, ttft_ms, ttft_requests, histogram)
+    INSERT INTO usage_rollups AS r (${KEY}, last_at, ${ROLLUP_SUMS.join(', ')}, histogram)
     SELECT organization_id, granularity, date_trunc(granularity, hour) AS start, ${DIMENSION_LIST},
-      max(last_at), sum(requests), sum(errors), ${SUMMED_NAMES.map((column) => `sum(${column})`).join(', ')},
-      sum(latency_ms), sum(ttft_ms), sum(ttft_requests), usage_histogram_agg(histogram)
+      max(last_at), ${ROLLUP_SUMS.map((column) => `sum(${column})`).join(', ')}, usage_histogram_agg(histogram)
     FROM hours CROSS JOIN (VALUES ('hour'), ('day'), ('month')) AS g (granularity)
     GROUP BY ${KEY} ORDER BY ${KEY}
     ON CONFLICT (${KEY}) DO UPDATE SET
