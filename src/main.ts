@@ -16,7 +16,7 @@ const DRAIN_TIMEOUT_MS = 30_000;
 /** Time for the rest of the shutdown. An unreachable database would delay it without end. */
 const CLOSE_TIMEOUT_MS = 15_000;
 
-/** Redescription the end of the embedded PostgreSQL when there is none. */
+/** Replaces the end of the embedded PostgreSQL when there is none. */
 const NEVER = new Promise<never>(() => undefined);
 
 /** Numeric level of pino. */

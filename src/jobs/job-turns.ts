@@ -26,20 +26,20 @@ const TAKE_TURN = `
 @Injectable()
 export class JobTurns {
   /** Limits the connections for locks. A job needs further connections for its work. */
-  private readonly gate: Semaphore;
+  private readonly semaphore: Semaphore;
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     { databasePoolSize }: Settings,
   ) {
-    this.gate = new Semaphore(databasePoolSize - CONNECTIONS_WITHOUT_JOBS, 0, (waitedMs) => {
+    this.semaphore = new Semaphore(databasePoolSize - CONNECTIONS_WITHOUT_JOBS, 0, (waitedMs) => {
       return new Error(`other jobs have had all connections for ${waitedMs} ms`);
     });
   }
 
   /** @returns whether the work was done, on this replica's turn. @throws errors of the work */
   take(name: string, everySeconds: number, work: () => Promise<void>): Promise<boolean> {
-    return this.gate.run(() => this.takeLocked(name, everySeconds, work), everySeconds * 1_000);
+    return this.semaphore.run(() => this.takeLocked(name, everySeconds, work), everySeconds * 1_000);
   }
 
   private async takeLocked(name: string, everySeconds: number, work: () => Promise<void>): Promise<boolean> {

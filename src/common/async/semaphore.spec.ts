@@ -5,22 +5,23 @@ const LONG_MS = 60_000;
 /** Lets everything that is not waiting for time or I/O happen. */
 const settle = () => new Promise(setImmediate);
 
-/** Gates that let in one at a time, how many were made, and visits that last until they are told to end. */
-function startGates() {
+/** Semaphores with room for one task, how many were created, and tasks that run until they are told to end. */
+function startSemaphores() {
   const made: Semaphore[] = [];
-  const gates = new KeyedSemaphore<string>(() => {
-    const gate = new Semaphore(1, LONG_MS, () => new Error('no room'));
-    made.push(gate);
-    return gate;
+  const semaphores = new KeyedSemaphore<string>(() => {
+    const semaphore = new Semaphore(1, LONG_MS, () => new Error('no room'));
+    made.push(semaphore);
+    return semaphore;
   });
   const inside: (() => void)[] = [];
-  const visit = (key: string) => gates.run(key, () => new Promise<void>((resolve) => inside.push(resolve)));
-  return { made, gates, inside, visit };
+  const visit = (key: string) =>
+    semaphores.run(key, () => new Promise<void>((resolve) => inside.push(resolve)));
+  return { made, semaphores, inside, visit };
 }
 
 describe('KeyedSemaphore', () => {
   it('limits each key separately while the key has tasks', async () => {
-    const { made, inside, visit } = startGates();
+    const { made, inside, visit } = startSemaphores();
     const visits = ['anna', 'anna', 'anna', 'bob'].map(visit);
     await settle();
     expect([made.length, inside.length]).toEqual([2, 2]);
@@ -37,10 +38,10 @@ describe('KeyedSemaphore', () => {
   });
 
   it('drops the semaphore of a key after its last task, also after a failed one', async () => {
-    const { made, gates } = startGates();
-    await gates.run('anna', () => Promise.resolve());
-    await expect(gates.run('anna', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-    await gates.run('anna', () => Promise.resolve());
+    const { made, semaphores } = startSemaphores();
+    await semaphores.run('anna', () => Promise.resolve());
+    await expect(semaphores.run('anna', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    await semaphores.run('anna', () => Promise.resolve());
     expect(made).toHaveLength(3);
   });
 });
