@@ -53,6 +53,13 @@ export class InvalidRequest extends DomainError {
   readonly status = HttpStatus.BAD_REQUEST;
 }
 
+/** The body is not a form. */
+export class NotAForm extends InvalidRequest {
+  constructor() {
+    super('the body must be application/x-www-form-urlencoded');
+  }
+}
+
 /** mintkeep never issued this device code. */
 export class UnknownDeviceCode extends InvalidRequest {
   constructor() {

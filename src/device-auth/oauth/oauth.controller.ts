@@ -14,7 +14,6 @@ import type { ExecutionContext } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../auth/public.decorator.js';
-import { FORM_REJECTIONS, readForm } from '../../common/api/form-body.js';
 import { Operation } from '../../common/api/operation.js';
 import { toDisplayName } from '../../common/text/display-name.js';
 import { Settings } from '../../config/settings.js';
@@ -30,6 +29,7 @@ import {
 } from '../flow/device-auth.errors.js';
 import { DeviceCodeLimitGuard } from '../api/device-code-limit.guard.js';
 import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH } from '../flow/device-flow.js';
+import { DEVICE_FORM_REJECTIONS, readDeviceForm } from '../flow/device-form.js';
 import { DevicePollingService } from '../flow/device-polling.service.js';
 import { DeviceSessionsService } from '../flow/device-sessions.service.js';
 import { DeviceCodeResponse } from '../flow/dto/device-code.response.js';
@@ -39,8 +39,6 @@ import { METADATA_PATH } from './oauth-metadata-path.js';
 
 const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-const NOT_A_FORM = new InvalidRequest('the body must be application/x-www-form-urlencoded');
-const OAUTH_FORM_REJECTIONS = [NOT_A_FORM, ...FORM_REJECTIONS];
 const POLL_REJECTIONS = [
   AuthorizationPending,
   SlowDown,
@@ -65,8 +63,7 @@ const TOKEN_FORM = {
  * @throws InvalidRequest
  */
 const OAuthForm = createParamDecorator(async (_: unknown, context: ExecutionContext) => {
-  const form = await readForm(context.switchToHttp().getRequest<Request>());
-  if (!form) throw NOT_A_FORM;
+  const form = await readDeviceForm(context.switchToHttp().getRequest<Request>());
   if (new Set(form.keys()).size !== form.size) throw new InvalidRequest('parameters must not be repeated');
   // Copies the form, because every `URLSearchParams.delete` scans all parameters.
   return new URLSearchParams([...form].filter(([, value]) => value !== ''));
@@ -88,7 +85,7 @@ export class OAuthController {
 
   @Operation('beginDeviceAuthorization', 'Begin the device flow (RFC 8628)', {
     response: DeviceCodeResponse,
-    rejects: [...OAUTH_FORM_REJECTIONS, new RateLimited(60)],
+    rejects: [...DEVICE_FORM_REJECTIONS, new RateLimited(60)],
     form: DEVICE_FORM,
   })
   @HttpCode(HttpStatus.OK)
@@ -103,7 +100,7 @@ export class OAuthController {
 
   @Operation('requestToken', 'Poll for the key (RFC 8628)', {
     response: OAuthTokenResponse,
-    rejects: [...OAUTH_FORM_REJECTIONS, ...POLL_REJECTIONS],
+    rejects: [...DEVICE_FORM_REJECTIONS, ...POLL_REJECTIONS],
     form: TOKEN_FORM,
     requiredFormFields: Object.keys(TOKEN_FORM),
   })

@@ -14,7 +14,6 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { IdentityProviderUnavailable } from '../../auth/auth.errors.js';
 import { Public } from '../../auth/public.decorator.js';
-import { FORM_REJECTIONS, readForm } from '../../common/api/form-body.js';
 import { Operation } from '../../common/api/operation.js';
 import { sendPage } from '../../common/pages/page.js';
 import { ID } from '../../common/api/path-id.js';
@@ -25,12 +24,12 @@ import { BY_FORM_PARAMETER } from '../flow/device-page-urls.js';
 import { DeviceApprovalService } from '../flow/device-approval.service.js';
 import {
   CsrfFailed,
-  InvalidRequest,
   InvalidUserCode,
   RateLimited,
   RedirectToSignIn,
   SignInRequired,
 } from '../flow/device-auth.errors.js';
+import { DEVICE_FORM_REJECTIONS, readDeviceForm } from '../flow/device-form.js';
 import { DevicePageFilter } from './device-error-pages.js';
 import { DevicePages } from './device-pages.js';
 import { PageSessions } from './page-sessions.js';
@@ -46,7 +45,6 @@ const PAGE_QUERY = {
       'Sent by the form for the code. Without a session the response is then a page with a link to the sign-in.',
   },
 };
-const NOT_A_FORM = new InvalidRequest('the body must be application/x-www-form-urlencoded');
 const REJECTIONS = [SignInRequired, InvalidUserCode, new RateLimited(60), IdentityProviderUnavailable];
 const DENIAL_FORM = {
   user_code: { type: 'string', example: 'WDJB-MJHT' },
@@ -59,7 +57,7 @@ const APPROVAL_FORM = {
     description: 'Owner of the upstreams that the key will use. Default: the personal organization.',
   },
 };
-const DECISION_REJECTIONS = [...REJECTIONS, CsrfFailed, NOT_A_FORM, ...FORM_REJECTIONS];
+const DECISION_REJECTIONS = [...REJECTIONS, CsrfFailed, ...DEVICE_FORM_REJECTIONS];
 
 /** Contents of the page's form, with the session that sent it. */
 interface DecisionForm {
@@ -143,8 +141,7 @@ export class DevicePageController {
 
   /** @throws InvalidRequest @throws SignInRequired @throws CsrfFailed */
   private async readForm(request: Request): Promise<DecisionForm> {
-    const form = await readForm(request);
-    if (!form) throw NOT_A_FORM;
+    const form = await readDeviceForm(request);
     const userCode = form.get('user_code') ?? '';
     const session = await this.sessions.authenticate(request, userCode);
     session.assertForm(form.get('csrf_token'));
