@@ -61,10 +61,7 @@ export class KeysController {
     @CurrentUser() user: SessionUser,
     @OptionalJsonBody() body: MintOwnKeyDto,
   ): Promise<NewKeyResponse> {
-    const { organization_id: id } = body;
-    const scope =
-      id === undefined ? await this.scopes.findPersonalScope(user) : await this.scopes.findScope(user, id);
-    return this.keys.mint(scope, body);
+    return this.keys.mint(await this.scopes.findScopeOrPersonal(user, body.organization_id), body);
   }
 
   @Operation('renameKey', 'Rename a key', {

@@ -46,16 +46,7 @@ export class MembersService {
       const member = await this.get(organizationId, userId, transaction);
       if (member.role === role) return member;
       if (member.role === 'admin') await assertNotLastAdmin(organizationId, userId, transaction);
-      await transaction.update(Membership, { organizationId, userId }, { role });
-      await this.record(
-        organizationId,
-        user,
-        'member.role_changed',
-        member,
-        { from: member.role, to: role },
-        transaction,
-      );
-      return { ...member, role };
+      return this.setRole(organizationId, user, member, role, transaction);
     });
   }
 
@@ -114,15 +105,20 @@ export class MembersService {
       return joined;
     }
     if (!isPromotion(member.role, role)) return member;
-    await transaction.update(Membership, { organizationId, userId: user.id }, { role });
-    await this.record(
-      organizationId,
-      user,
-      'member.role_changed',
-      member,
-      { from: member.role, to: role },
-      transaction,
-    );
+    return this.setRole(organizationId, user, member, role, transaction);
+  }
+
+  /** Stores and records a new role. */
+  private async setRole(
+    organizationId: number,
+    actor: SessionUser,
+    member: MemberResponse,
+    role: Role,
+    transaction: EntityManager,
+  ): Promise<MemberResponse> {
+    await transaction.update(Membership, { organizationId, userId: member.user_id }, { role });
+    const details = { from: member.role, to: role };
+    await this.record(organizationId, actor, 'member.role_changed', member, details, transaction);
     return { ...member, role };
   }
 

@@ -40,8 +40,7 @@ export class DeviceApprovalService {
    */
   async approve(typer: CodeTyper, typed: string, organizationId?: number): Promise<DeviceRequest> {
     const request = await this.lookup.find(typer, typed);
-    const ownerId = organizationId ?? (await this.scopes.findPersonalScope(typer.user)).organizationId;
-    if (organizationId !== undefined) await this.scopes.findScope(typer.user, organizationId);
+    const { organizationId: ownerId } = await this.scopes.findScopeOrPersonal(typer.user, organizationId);
     await this.keys.assertCanMint({ organizationId: ownerId, userId: typer.user.id });
     return this.transactions.run(async (transaction) => {
       await lockRole(ownerId, typer.user.id, transaction);

@@ -50,6 +50,11 @@ export class ScopesService implements OnModuleInit {
     return scope;
   }
 
+  /** Scope of an organization, or of the personal one without an id. @throws OrganizationNotFound */
+  findScopeOrPersonal(user: SessionUser, organizationId?: number): Promise<OwnerScope> {
+    return organizationId === undefined ? this.findPersonalScope(user) : this.findScope(user, organizationId);
+  }
+
   private async createPersonal({ id: userId }: SessionUser, transaction: EntityManager): Promise<void> {
     const organization = await transaction.save(
       transaction.create(Organization, {
