@@ -78,34 +78,45 @@ export function parseJsonObject(bytes: Buffer): JsonObject {
 /** Turns a parsed body into an instance of the parameter's class. @throws InvalidField for the first bad member */
 class FieldsPipe implements PipeTransform<JsonObject, Promise<object>> {
   async transform(body: JsonObject, { metatype }: ArgumentMetadata): Promise<object> {
-    const dto = metatype as Type<object>;
-    const fields = plainToInstance(dto, knownMembers(dto, body));
+    const fields = toFields(metatype as Type<object>, body);
     const [error] = await validate(fields, { validationError: { target: false, value: false } });
     if (error) throw toInvalidField(error);
     return fields;
   }
 }
 
-/** Picks the members that the class has rules for. All of them are flat, so a nested value is replaced by a wrong one. */
-function knownMembers(dto: Type<object>, body: JsonObject): JsonObject {
-  const known: JsonObject = {};
-  for (const { propertyName } of getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false)) {
+/**
+ * Picks the members that the class has rules for. The rule of a nested member parses the value. Any other nested value is
+ * replaced by a wrong one.
+ */
+function toFields(dto: Type<object>, body: JsonObject): object {
+  const flat: JsonObject = {};
+  const parsed: JsonObject = {};
+  for (const { propertyName, context } of rulesOf(dto)) {
     const value = Object.hasOwn(body, propertyName) ? body[propertyName] : undefined;
-    if (value !== undefined && value !== null) known[propertyName] = typeof value === 'object' ? {} : value;
+    const { nested } = (context ?? {}) as FieldContext;
+    if (value === undefined || (value === null && !nested?.isNullable)) continue;
+    if (nested) parsed[propertyName] = nested.parse(value);
+    else flat[propertyName] = typeof value === 'object' ? {} : value;
   }
-  return known;
+  return Object.assign(plainToInstance(dto, flat), parsed);
+}
+
+function rulesOf(dto: Type<object>): readonly { propertyName: string; context?: unknown }[] {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+  // `@IsOptional()` is a rule without a context, beside the rule of the member.
+  return rules.filter(({ context }) => context !== undefined);
 }
 
 /** Lists the rejection of a wrong type for each member that the class has rules for. */
 export function fieldRejections(dto: Type<object>): InvalidField[] {
-  const names = new Set(
-    getMetadataStorage()
-      .getTargetValidationMetadatas(dto, '', false, false)
-      .map(({ propertyName }) => propertyName),
-  );
-  const wrong = plainToInstance(dto, Object.fromEntries([...names].map((name) => [name, {}])));
-  return validateSync(wrong, { validationError: { target: false, value: false } }).map(toInvalidField);
+  const wrong = Object.fromEntries(rulesOf(dto).map(({ propertyName }) => [propertyName, WRONG]));
+  const fields = toFields(dto, wrong);
+  return validateSync(fields, { validationError: { target: false, value: false } }).map(toInvalidField);
 }
+
+/** Accepted by no member: neither a text, a number, a flag nor an object, and a list with an entry that is none of them. */
+const WRONG = [[]];
 
 function toInvalidField({ property, constraints, contexts }: ValidationError): InvalidField {
   const [rule, message = `${property} is not valid`] = Object.entries(constraints ?? {})[0] ?? [];
@@ -117,4 +128,6 @@ function toInvalidField({ property, constraints, contexts }: ValidationError): I
 export interface FieldContext {
   /** The error type of the field, such as `invalid_name`. */
   type?: string;
+  /** Set for a member whose value is an array or an object. */
+  nested?: { readonly parse: (value: unknown) => unknown; readonly isNullable: boolean };
 }
