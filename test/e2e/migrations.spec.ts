@@ -3,6 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { dataSourceOptions } from '../../src/database/connection/data-source.js';
 import { migrateDatabase } from '../../src/database/database.module.js';
 import { migrate } from '../../src/database/migrate.js';
+import { SpendControl1764700000000 } from '../../src/database/migrations/1764700000000-spend-control.js';
+import { BASELINE, migrations } from '../../src/database/migrations/index.js';
 import { startApp } from '../support/app.js';
 import { connect as connectAlone, createDatabase, lockedOut } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
@@ -65,9 +67,40 @@ it('a database of an earlier version is rejected in one line and stays unchanged
   expect(await schema()).toEqual(before);
 });
 
+it('spend control is added to a database in use without rewriting usage', async () => {
+  const dataSource = await connect();
+  await new BASELINE().up(dataSource.createQueryRunner());
+  await dataSource.query(`
+    CREATE TABLE usage_records_2026_01 (LIKE usage_records INCLUDING ALL);
+    ALTER TABLE usage_records ATTACH PARTITION usage_records_2026_01 FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
+    INSERT INTO usage_records (id, at, request_id, organization_id, user_id, key_id, method, path, stream, status,
+      outcome, usage_source, latency_ms, attempts)
+    SELECT gen_random_uuid(), '2026-01-05', 'a', 1, 'ann', 1, 'POST', '/v1/x', false, 200, 'ok', 'none', 1, '[]'
+    FROM generate_series(1, 1000);
+    INSERT INTO usage_rollups (granularity, start, organization_id, user_id, key_id, upstream_id, status, last_at, requests,
+      errors, latency_ms, ttft_requests, histogram)
+    VALUES ('day', '2026-01-05', 1, 'ann', 1, 1, 200, '2026-01-05', 1000, 0, 1, 0, '{}')`);
+  const files = () =>
+    database.query(
+      `SELECT relname, relfilenode FROM pg_class WHERE relname ~ '^usage_' AND relkind IN ('r', 'i') ORDER BY 1`,
+    );
+  const before = (await files()).filter(({ relname }) => !String(relname).startsWith('usage_recent'));
+  await new SpendControl1764700000000().up(dataSource.createQueryRunner());
+  const after = (await files()).filter(({ relname }) => !String(relname).startsWith('usage_recent'));
+  expect(after).toEqual(before);
+  const [row] = await database.query(
+    'SELECT DISTINCT cost_usd, price_source, upstream_model FROM usage_records',
+  );
+  expect(row).toEqual({ cost_usd: null, price_source: 'none', upstream_model: null });
+  expect(await database.query('SELECT priced_requests, cost_usd FROM usage_rollups')).toEqual([
+    { priced_requests: 0, cost_usd: null },
+  ]);
+  await dataSource.destroy();
+});
+
 it('a database whose migrations were interrupted is migrated', async () => {
   await database.query('CREATE TABLE migrations (id serial PRIMARY KEY, timestamp bigint, name text)');
-  expect(await migrateDatabase(database.url)).toEqual(['Baseline1764600000000']);
+  expect(await migrateDatabase(database.url)).toEqual(migrations.map((migration) => migration.name));
 });
 
 it('a migration may exceed the statement timeout', async () => {

@@ -14,9 +14,11 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 /** Exceeds the maximum time that a transaction waits for object storage. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 
-// Ids have at most 15 digits, so that a number is exact. Times are parsed to the format of the API, so that rows need
+// Ids have at most 15 digits, so that a number is exact. Sums of costs are exact in SQL, and are shown as the nearest
+// number. Times are parsed to the format of the API, so that rows need
 // no conversion. TypeORM converts such a string to a Date if an entity declares one.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoTime);
 
 /** Converts `2026-01-31 12:00:00.5+00` (sessions use UTC) to `2026-01-31T12:00:00.500Z`. */

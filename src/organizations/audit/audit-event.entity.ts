@@ -20,13 +20,17 @@ export const AUDIT_ACTIONS = [
   'upstream.created',
   'upstream.updated',
   'upstream.deleted',
+  'limits.changed',
+  'prices.changed',
+  'budget.reached',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Object of the action with its state at that time: `{type, id, ...}`. */
 export type AuditTarget = Readonly<Record<string, string | number | null>>;
-/** Changed values. Never contains a secret. */
-export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>;
+/** Changed values, which may be lists and objects. Never contains a secret. */
+export type AuditDetails = Readonly<Record<string, AuditValue>>;
+type AuditValue = string | number | boolean | null | readonly unknown[] | object;
 
 /** Action in an organization. Deleted together with the organization. */
 @Entity('audit_events')

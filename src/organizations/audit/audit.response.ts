@@ -44,8 +44,8 @@ export class AuditEventResponse {
   target: AuditTarget;
 
   @ApiMember(
-    flat(['string', 'number', 'boolean', 'null'], { from: 'member', to: 'admin' }),
-    'Changed values.',
+    { type: 'object', additionalProperties: true, example: { from: 'member', to: 'admin' } },
+    'Changed values. Those of limits are objects.',
   )
   details: AuditDetails;
 }
