@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditDetails } from '../organizations/audit/audit-event.entity.js';
 import type { UpdateUpstreamDto } from './dto/upstream.requests.js';
 import { providerOf } from './provider.js';
 import type { Upstream } from './upstream.entity.js';
 
-type Visible = Pick<Upstream, 'name' | 'baseUrl' | 'provider' | 'priority' | 'enabled'>;
+type Visible = Pick<
+  Upstream,
+  'name' | 'baseUrl' | 'provider' | 'priority' | 'enabled' | 'models' | 'failoverOn'
+>;
 type Updatable = Visible & Pick<Upstream, 'providerChosen'>;
 
 /**
@@ -13,13 +17,16 @@ type Updatable = Visible & Pick<Upstream, 'providerChosen'>;
  */
 export function applyUpdate(
   before: Updatable,
-  { name = before.name, priority = before.priority, enabled = before.enabled, provider }: UpdateUpstreamDto,
+  changes: UpdateUpstreamDto,
   baseUrl = before.baseUrl,
 ): Updatable {
+  const { name = before.name, priority = before.priority, enabled = before.enabled, provider } = changes;
+  const { models = before.models, failover_on: failoverOn = before.failoverOn } = changes;
   const isDerived = isDerivedFromHost(before);
   const fallback = isDerived ? providerOf(baseUrl) : before.provider;
   const providerChosen = !isDerived || provider !== undefined;
-  return { name, baseUrl, provider: provider ?? fallback, providerChosen, priority, enabled };
+  const serves = { models, failoverOn };
+  return { name, baseUrl, provider: provider ?? fallback, providerChosen, priority, enabled, ...serves };
 }
 
 /** Whether the provider follows the host. A provider that differs from the host counts as chosen. */
@@ -27,14 +34,28 @@ function isDerivedFromHost({ provider, providerChosen, baseUrl }: Updatable): bo
   return !providerChosen && provider === providerOf(baseUrl);
 }
 
-/** Returns the members of an upstream that the audit trail records. */
-export function auditDetails({ name, baseUrl, provider, priority, enabled }: Visible): AuditDetails {
-  return { name, base_url: baseUrl, provider, priority, enabled };
+/** Returns the members of a new upstream that the audit trail records. Rules are counted: they may have 1 MiB. */
+export function auditDetails(upstream: Visible): AuditDetails {
+  const { models, failoverOn } = upstream;
+  return {
+    ...scalars(upstream),
+    ...(models && { models: `${models.length} rules` }),
+    ...(failoverOn.length > 0 && { failover_on: failoverOn }),
+  };
 }
 
-/** Returns the changed members with their new values. A new API key appears only as `changed`. */
+/** Returns the changed members with their new values. A new API key and new rules appear only as `changed`. */
 export function auditChanges(before: Visible, after: Visible, newApiKey: boolean): AuditDetails {
-  const old = auditDetails(before);
-  const changes = Object.entries(auditDetails(after)).filter(([member, value]) => value !== old[member]);
-  return { ...Object.fromEntries(changes), ...(newApiKey ? { api_key: 'changed' } : {}) };
+  const old = scalars(before);
+  const changes = Object.entries(scalars(after)).filter(([member, value]) => value !== old[member]);
+  return {
+    ...Object.fromEntries(changes),
+    ...(!isDeepStrictEqual(before.models, after.models) && { models: 'changed' }),
+    ...(!isDeepStrictEqual(before.failoverOn, after.failoverOn) && { failover_on: after.failoverOn }),
+    ...(newApiKey && { api_key: 'changed' }),
+  };
+}
+
+function scalars({ name, baseUrl, provider, priority, enabled }: Visible): AuditDetails {
+  return { name, base_url: baseUrl, provider, priority, enabled };
 }

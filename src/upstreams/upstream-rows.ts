@@ -1,17 +1,23 @@
 import type { EntityManager } from 'typeorm';
 import { NotFound } from '../common/api/domain-error.js';
-import { assertWithinCap } from '../database/transactions/caps.js';
+import { assertWithinCap, lockCap } from '../database/transactions/caps.js';
 import type { Cap } from '../database/transactions/caps.js';
 import { advancedUpdatedAt } from '../database/connection/columns.js';
 import { translateViolation } from '../database/transactions/translate-violation.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import type { UpstreamResponse } from './dto/upstream.response.js';
 import { Upstream } from './upstream.entity.js';
-import { NameTaken, TooManyUpstreams, UPSTREAMS_MAX } from './upstreams.errors.js';
+import {
+  MODEL_RULES_MAX_BYTES,
+  ModelRulesTooLong,
+  NameTaken,
+  TooManyUpstreams,
+  UPSTREAMS_MAX,
+} from './upstreams.errors.js';
 
 /** Columns of an {@link UpstreamResponse}. */
 export const COLUMNS =
-  'id, name, base_url, provider, priority, enabled, api_key_hint, created_at, updated_at';
+  'id, name, base_url, provider, priority, enabled, models, failover_on, api_key_hint, created_at, updated_at';
 
 const UPSTREAMS_CAP: Cap = {
   objects: 'upstreams',
@@ -19,6 +25,16 @@ const UPSTREAMS_CAP: Cap = {
   rows: 'FROM upstreams WHERE organization_id = $1',
   Rejection: TooManyUpstreams,
 };
+
+const RULES_BYTES = `
+  SELECT coalesce(sum(octet_length(models::text)), 0)::bigint AS bytes FROM upstreams WHERE organization_id = $1`;
+
+/** Checks the size of all model rules of an owner, after the transaction has changed some. @throws ModelRulesTooLong */
+export async function assertModelRulesFit(organizationId: number, transaction: EntityManager): Promise<void> {
+  await lockCap('upstreams', organizationId, transaction);
+  const [row] = await transaction.query<{ bytes: number }[]>(RULES_BYTES, [organizationId]);
+  if (row!.bytes > MODEL_RULES_MAX_BYTES) throw new ModelRulesTooLong();
+}
 
 /** Reserves the id before the insert, because the encryption of the API key is bound to the id. */
 export async function nextId(transaction: EntityManager): Promise<number> {

@@ -1,6 +1,7 @@
 import { Column, Entity, ForeignKey, Unique } from 'typeorm';
 import { CreatedAt, Id, UpdatedAt } from '../database/connection/columns.js';
 import { Organization } from '../organizations/model/organization.entity.js';
+import type { ModelRule } from './models/model-rules.js';
 import type { Provider } from './provider.js';
 
 /** Provider's API that requests of an owner are passed to. Deleted with its owner, which never changes. */
@@ -42,6 +43,14 @@ export class Upstream {
   /** Last 4 characters of the API key. */
   @Column({ type: 'text' })
   apiKeyHint: string;
+
+  /** Models that the upstream serves; null for every model. */
+  @Column({ type: 'jsonb', nullable: true })
+  models: readonly ModelRule[] | null;
+
+  /** Statuses below 500 that lead to the next upstream. */
+  @Column({ type: 'integer', array: true, default: [] })
+  failoverOn: readonly number[];
 
   @CreatedAt()
   createdAt: string;

@@ -7,7 +7,7 @@ import { AdminOnly, OwnedController, Scope } from '../organizations/scope/owner-
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { CreateUpstreamDto, UpdateUpstreamDto } from './dto/upstream.requests.js';
 import { UpstreamListResponse, UpstreamResponse, UpstreamTestResponse } from './dto/upstream.response.js';
-import { NameTaken, TooManyUpstreams } from './upstreams.errors.js';
+import { ModelRulesTooLong, NameTaken, TooManyUpstreams } from './upstreams.errors.js';
 import { UpstreamsService } from './upstreams.service.js';
 
 @ApiTags('Upstreams')
@@ -24,7 +24,7 @@ export class UpstreamsController {
 
   @Operation('createUpstream', 'Add an upstream', {
     response: UpstreamResponse,
-    rejects: [NameTaken, TooManyUpstreams],
+    rejects: [NameTaken, TooManyUpstreams, ModelRulesTooLong],
   })
   @AdminOnly('create upstreams')
   @Post()
@@ -41,7 +41,7 @@ export class UpstreamsController {
 
   @Operation('updateUpstream', 'Change an upstream', {
     response: UpstreamResponse,
-    rejects: [NotFound, NameTaken],
+    rejects: [NotFound, NameTaken, ModelRulesTooLong],
   })
   @AdminOnly('update upstreams')
   @Put(':upstreamId')

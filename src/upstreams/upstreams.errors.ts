@@ -24,6 +24,19 @@ export class TooManyUpstreams extends DomainError {
   }
 }
 
+/** Maximum size of the model rules of all upstreams of one owner, as JSON in bytes. */
+export const MODEL_RULES_MAX_BYTES = 4_194_304;
+
+/** The model rules of an owner exceed {@link MODEL_RULES_MAX_BYTES}. */
+export class ModelRulesTooLong extends DomainError {
+  override readonly type = 'models_too_long';
+  readonly status = HttpStatus.CONFLICT;
+
+  constructor() {
+    super('the model rules of all upstreams of an owner can have at most 4 MiB: shorten or remove some');
+  }
+}
+
 /** The host of a base URL has an address that is not allowed. */
 export class BaseUrlRejected extends InvalidField {
   constructor(reason: string) {

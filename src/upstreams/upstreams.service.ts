@@ -19,7 +19,8 @@ import { providerOf } from './provider.js';
 import { auditChanges, auditDetails, applyUpdate } from './upstream-changes.js';
 import { UpstreamKeys } from './upstream-keys.js';
 import { UpstreamProbe } from './upstream-probe.js';
-import { COLUMNS, insertRow, lockRow, nextId, updateRow } from './upstream-rows.js';
+import { ModelRules } from './models/model-rules.js';
+import { assertModelRulesFit, COLUMNS, insertRow, lockRow, nextId, updateRow } from './upstream-rows.js';
 import { Upstream } from './upstream.entity.js';
 import { ApiKeyRequired, BaseUrlRejected } from './upstreams.errors.js';
 
@@ -46,15 +47,18 @@ const GET = {
 const POOL = {
   name: 'upstreams.pool',
   text: `SELECT id, organization_id AS "organizationId", name, base_url AS "baseUrl", provider,
-           api_key_encrypted AS "apiKeyEncrypted"
+           api_key_encrypted AS "apiKeyEncrypted", models, failover_on AS "failoverOn"
          FROM upstreams WHERE organization_id = $1 AND enabled ORDER BY priority, id`,
 };
 
-type PoolRow = Pick<Upstream, 'id' | 'organizationId' | 'name' | 'baseUrl' | 'provider' | 'apiKeyEncrypted'>;
+type Routed = Pick<Upstream, 'id' | 'organizationId' | 'name' | 'baseUrl' | 'provider' | 'failoverOn'>;
+type PoolRow = Routed & Pick<Upstream, 'apiKeyEncrypted' | 'models'>;
 
 /** Upstream with its decrypted API key, which must not be logged. */
-export type PoolUpstream = Pick<Upstream, 'id' | 'organizationId' | 'name' | 'baseUrl' | 'provider'> & {
+export type PoolUpstream = Routed & {
   readonly apiKey: string;
+  /** Compiled once for all requests until the pool changes; null for every model. */
+  readonly rules: ModelRules | null;
 };
 
 /** Topic of the invalidations that remove a changed pool from the caches of all replicas. */
@@ -100,23 +104,25 @@ export class UpstreamsService implements OnModuleInit {
     return upstream;
   }
 
-  /** @throws BaseUrlRejected @throws NameTaken @throws TooManyUpstreams @throws OrganizationNotFound @throws AdminsOnly */
+  /** @throws BaseUrlRejected @throws NameTaken @throws TooManyUpstreams @throws ModelRulesTooLong @throws OrganizationNotFound @throws AdminsOnly */
   async create(scope: OwnerScope, fields: CreateUpstreamDto): Promise<UpstreamResponse> {
     const { name, api_key, priority = DEFAULT_PRIORITY, enabled = true } = fields;
+    const { models = null, failover_on: failoverOn = [] } = fields;
     const baseUrl = await this.checkBaseUrl(scope, fields.base_url);
     const provider = fields.provider ?? providerOf(baseUrl);
     const providerChosen = fields.provider !== undefined;
     return this.change(scope, 'create', async (transaction) => {
       const owned = { id: await nextId(transaction), organizationId: scope.organizationId };
-      const visible = { name, baseUrl, provider, priority, enabled };
+      const visible = { name, baseUrl, provider, priority, enabled, models, failoverOn };
       const upstream = { ...owned, ...visible, providerChosen, ...this.keys.encrypt(owned, api_key) };
       const response = await insertRow(upstream, transaction);
+      if (models) await assertModelRulesFit(scope.organizationId, transaction);
       await this.record(scope, 'created', upstream, auditDetails(upstream), transaction);
       return response;
     });
   }
 
-  /** @throws BaseUrlRejected @throws NotFound @throws ApiKeyRequired @throws NameTaken @throws OrganizationNotFound @throws AdminsOnly */
+  /** @throws BaseUrlRejected @throws NotFound @throws ApiKeyRequired @throws NameTaken @throws ModelRulesTooLong @throws OrganizationNotFound @throws AdminsOnly */
   async update(scope: OwnerScope, id: number, fields: UpdateUpstreamDto): Promise<UpstreamResponse> {
     const { base_url, api_key } = fields;
     const baseUrl = base_url === undefined ? undefined : await this.checkBaseUrl(scope, base_url);
@@ -127,7 +133,9 @@ export class UpstreamsService implements OnModuleInit {
       const sealed = api_key === undefined ? {} : this.keys.encrypt(before, api_key);
       const changes = auditChanges(before, after, api_key !== undefined);
       if (Object.keys(changes).length > 0) await this.record(scope, 'updated', before, changes, transaction);
-      return updateRow(id, { ...after, ...sealed }, transaction);
+      const response = await updateRow(id, { ...after, ...sealed }, transaction);
+      if (fields.models) await assertModelRulesFit(scope.organizationId, transaction);
+      return response;
     });
   }
 
@@ -155,9 +163,11 @@ export class UpstreamsService implements OnModuleInit {
   async findPool(organizationId: number): Promise<PoolUpstream[]> {
     const rows = await this.urgent.rows<PoolRow>(POOL, [organizationId]);
     return rows.flatMap((row) => {
-      const { id, name, baseUrl, provider } = row;
+      const { id, name, baseUrl, provider, failoverOn, models } = row;
       const apiKey = this.keys.decrypt(row);
-      return apiKey === undefined ? [] : [{ id, organizationId, name, baseUrl, provider, apiKey }];
+      if (apiKey === undefined) return [];
+      const rules = models && new ModelRules(models);
+      return [{ id, organizationId, name, baseUrl, provider, failoverOn, apiKey, rules }];
     });
   }
 

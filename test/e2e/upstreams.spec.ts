@@ -84,6 +84,8 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
       provider: 'openai',
       priority: 100,
       enabled: true,
+      models: null,
+      failover_on: [],
       api_key_hint: 'WXYZ',
       created_at: expect.stringMatching(ISO_TIME),
       updated_at: upstream.created_at,
@@ -438,7 +440,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     expect(pool.map(({ name }) => name)).toEqual(['first', 'second']);
     expect(pool[0]).toEqual({
       ...{ id, name: 'first', baseUrl: first.base_url, provider: 'anthropic', apiKey: first.api_key },
-      organizationId: owner.organizationId,
+      ...{ organizationId: owner.organizationId, failoverOn: [], rules: null },
     });
   });
 });

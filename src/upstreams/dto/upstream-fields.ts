@@ -1,5 +1,13 @@
 import { field } from '../../common/api/fields.js';
+import { nestedField } from '../../common/api/nested-field.js';
+import { PATTERN_MAX } from '../../common/text/model-pattern.js';
 import { normalizeBaseUrl } from '../base-url.js';
+import {
+  FAILOVER_STATUSES,
+  parseFailoverStatuses,
+  parseModelRules,
+  RULES_MAX,
+} from '../models/parse-model-rules.js';
 
 const API_KEY = /^[\x21-\x7e]{8,4096}$/;
 const MAX_PRIORITY = 1_000_000;
@@ -50,4 +58,34 @@ export function Flag(): PropertyDecorator {
     expects: 'must be true or false',
     schema: { type: 'boolean' },
   });
+}
+
+const PATTERN = { type: 'string', minLength: 1, maxLength: PATTERN_MAX };
+const RULE = {
+  type: 'object',
+  properties: {
+    model: { ...PATTERN, example: 'openai/*' },
+    as: { ...PATTERN, nullable: true, example: '*' },
+  },
+  required: ['model'],
+};
+
+/** Rules for the models that the upstream serves; null for every model. */
+export function ModelRuleList(): PropertyDecorator {
+  const schema = {
+    type: 'array',
+    items: RULE,
+    minItems: 1,
+    maxItems: RULES_MAX,
+    nullable: true,
+    required: false,
+  };
+  return nestedField({ parse: parseModelRules, isNullable: true, schema }, 'invalid_models');
+}
+
+/** Statuses below 500 that count as failures of the upstream. */
+export function FailoverStatuses(): PropertyDecorator {
+  const items = { type: 'integer', enum: FAILOVER_STATUSES };
+  const schema = { type: 'array', items, uniqueItems: true, required: false };
+  return nestedField({ parse: parseFailoverStatuses, schema }, 'invalid_failover_on');
 }

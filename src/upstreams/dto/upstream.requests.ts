@@ -1,7 +1,15 @@
 import { About, Name, OneOf, Optional } from '../../common/api/fields.js';
+import type { ModelRule } from '../models/model-rules.js';
 import { PROVIDERS } from '../provider.js';
 import type { Provider } from '../provider.js';
-import { ApiKey, BaseUrl, Flag, Priority } from './upstream-fields.js';
+import { ApiKey, BaseUrl, FailoverStatuses, Flag, ModelRuleList, Priority } from './upstream-fields.js';
+
+const MODELS =
+  'Rules for the models that the upstream serves; null for every model. The first rule whose pattern matches the ' +
+  'requested model counts. `*` matches any characters. `as` is the name that the upstream gets; its `*` stands for ' +
+  'the characters that the only `*` of the pattern matched.';
+const FAILOVER =
+  'Statuses below 500 that count as a failure of the upstream, so that the next upstream is tried.';
 
 export class CreateUpstreamDto {
   @About('1 to 255 characters after trimming; unique within the owner.', 'OpenAI')
@@ -30,6 +38,16 @@ export class CreateUpstreamDto {
   @Optional()
   @OneOf(PROVIDERS, 'invalid_provider')
   provider?: Provider;
+
+  @About(MODELS)
+  @Optional()
+  @ModelRuleList()
+  models?: readonly ModelRule[] | null;
+
+  @About(FAILOVER, [429])
+  @Optional()
+  @FailoverStatuses()
+  failover_on?: readonly number[];
 }
 
 /** Members that are absent or null keep their values. */
@@ -63,4 +81,14 @@ export class UpdateUpstreamDto {
   @Optional()
   @OneOf(PROVIDERS, 'invalid_provider')
   provider?: Provider;
+
+  @About(MODELS)
+  @Optional()
+  @ModelRuleList()
+  models?: readonly ModelRule[] | null;
+
+  @About(FAILOVER, [429])
+  @Optional()
+  @FailoverStatuses()
+  failover_on?: readonly number[];
 }

@@ -1,4 +1,16 @@
-import { COUNT, FLAG, ID, listOf, oneOf, orNull, ApiMember, text, TIME } from '../../common/api/members.js';
+import {
+  COUNT,
+  FLAG,
+  ID,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  ApiMember,
+  text,
+  TIME,
+} from '../../common/api/members.js';
+import type { ModelRule } from '../models/model-rules.js';
 import { PROVIDERS } from '../provider.js';
 import type { Provider } from '../provider.js';
 
@@ -20,6 +32,22 @@ export class UpstreamResponse {
 
   @ApiMember(FLAG)
   enabled: boolean;
+
+  @ApiMember(
+    orNull({
+      type: 'array',
+      items: object({ model: text('openai/*'), as: orNull(text('*')) }),
+      example: [{ model: 'openai/*', as: '*' }],
+    }),
+    'Models that the upstream serves, as rules; null for every model.',
+  )
+  models: readonly ModelRule[] | null;
+
+  @ApiMember(
+    { type: 'array', items: { type: 'integer' }, example: [429] },
+    'Statuses below 500 that lead to the next upstream.',
+  )
+  failover_on: readonly number[];
 
   @ApiMember(text('f3Xa'), 'Last 4 characters of the API key, which is never shown.')
   api_key_hint: string;
