@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { costOf } from './cost.js';
+import { NO_COST, requestCost, UNKNOWN_COST } from './request-cost.js';
+import { OwnPrices } from './own-prices.js';
+
+const count = fc.nat(1_000_000_000);
+/** Price as a whole number of 1e-4 USD per million tokens. */
+const price = fc.nat(10_000_000_000);
+
+it('costs are exact, as long as a number can be', () => {
+  fc.assert(
+    fc.property(
+      fc.record({ input: count, cached: count, written: count, output: count }),
+      fc.record({ input: price, output: price, cachedInput: price, cacheWrite: price }),
+      (tokens, prices) => {
+        const uncached = Math.max(0, tokens.input - tokens.cached - tokens.written);
+        const units =
+          BigInt(uncached) * BigInt(prices.input) +
+          BigInt(tokens.cached) * BigInt(prices.cachedInput) +
+          BigInt(tokens.written) * BigInt(prices.cacheWrite) +
+          BigInt(tokens.output) * BigInt(prices.output);
+        const usd = Object.fromEntries(
+          Object.entries(prices).map(([name, units4]) => [name, units4 / 10_000]),
+        );
+        expect(costOf(tokens, usd as typeof prices)).toBe(Number(units) / 1e10);
+      },
+    ),
+  );
+});
+
+describe('requestCost', () => {
+  const model = { name: 'm', upstreamId: 1, provider: 'custom', timeMs: 0 };
+  const own = new OwnPrices([{ model: 'm', input: 1, output: 2 }]);
+  const figures = (input: number | null, output: number | null) => ({
+    ...{ input_tokens: input, cached_input_tokens: null, cache_write_tokens: null, output_tokens: output },
+  });
+
+  it.each([
+    [figures(1_000_000, 1_000_000), { usd: 3, source: 'own' }],
+    [figures(null, 1_000_000), { usd: 2, source: 'own' }],
+    [figures(1_000_000, null), { usd: 1, source: 'own' }],
+    [figures(null, null), UNKNOWN_COST],
+    [figures(0, 0), NO_COST],
+  ] as const)('of %j is %j', (tokens, cost) => {
+    expect(requestCost(tokens, model, own)).toEqual(cost);
+  });
+
+  it('is unknown without a model, without a price and without a listed provider', () => {
+    expect(requestCost(figures(1, 1), { ...model, name: null }, own)).toEqual(UNKNOWN_COST);
+    expect(requestCost(figures(1, 1), { ...model, name: 'n' }, own)).toEqual(UNKNOWN_COST);
+    expect(requestCost(figures(1, 1), model, undefined)).toEqual(UNKNOWN_COST);
+  });
+
+  it('prices more cached tokens than input without an error', () => {
+    const odd = { ...figures(1, 1), cached_input_tokens: 5 };
+    expect(
+      requestCost(odd, { ...model, provider: 'deepseek', name: 'deepseek-chat' }, undefined).source,
+    ).toBe('list');
+  });
+});
