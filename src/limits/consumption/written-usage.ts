@@ -1,0 +1,12 @@
+import { Injectable } from '@nestjs/common';
+
+/**
+ * Progress of the usage records of this replica. A replica counts its own use until the sums of the database include it.
+ * The time errs on the late side: use that counts twice would reject requests within the limit, use that is missing for
+ * a moment lets some more pass.
+ */
+@Injectable()
+export class WrittenUsage {
+  /** Time of `performance.now()` until which all records of this replica are in the database. */
+  until = -Infinity;
+}

@@ -1,0 +1,200 @@
+import { Injectable } from '@nestjs/common';
+import type { AppliedLimits, Level } from './rules/applied-limits.js';
+import { periodAt } from './rules/budget-period.js';
+import { Consumption } from './consumption/consumption.js';
+import type { ScopeConsumption } from './consumption/scope-consumption.js';
+import { addRateLimitHeaders } from './rate-limit-headers.js';
+import { RequestBuckets } from './requests/request-buckets.js';
+import type { LocalBucket } from './requests/local-bucket.js';
+
+const MS_PER_SECOND = 1_000;
+
+/** Decision on a request. */
+export interface Verdict {
+  /** Limit that was hit; undefined if the request is admitted. */
+  readonly exceeded?: Exceeded;
+  /** Headers of the limits of requests and tokens: alternating names and values. */
+  readonly headers: readonly string[];
+}
+
+/** Limit that rejects a request. */
+export interface Exceeded {
+  readonly limit: 'budget' | 'requests' | 'tokens';
+  readonly level: Level;
+  /** Time until a request may be admitted; null if that does not depend on the time. */
+  readonly retryAfterSeconds: number | null;
+}
+
+/** Admits requests within the limits of their keys. The budget is checked first, then the requests, then the tokens. */
+@Injectable()
+export class LimitEnforcer {
+  constructor(
+    private readonly buckets: RequestBuckets,
+    private readonly consumption: Consumption,
+  ) {}
+
+  /** Admits or rejects a request. Waits for the database only if this replica does not know enough. */
+  admit(limits: AppliedLimits): Verdict | Promise<Verdict> {
+    const now = performance.now();
+    const time = Date.now();
+    const { scopes, buckets } = this.countersOf(limits);
+    for (const scope of scopes)
+      if (this.consumption.needsRead(scope, time)) return this.decideLater(scopes, buckets);
+    const isOffline = this.buckets.isOffline(now);
+    for (const bucket of buckets)
+      if (!isOffline && !bucket.hasToken(now) && !bucket.isEmpty(now))
+        return this.decideLater(scopes, buckets);
+    return this.decide(scopes, buckets, now, time);
+  }
+
+  /** Headers of the limits as far as this replica knows them, for a request that is rejected for another reason. */
+  headers(limits: AppliedLimits): readonly string[] {
+    const { scopes, buckets } = this.countersOf(limits);
+    return headersOf(scopes, buckets, performance.now(), Date.now());
+  }
+
+  /** Counts the use of a request. */
+  record(limits: AppliedLimits, tokens: number | null, usd: number | null): void {
+    if (!tokens && !usd) return;
+    const time = Date.now();
+    const now = performance.now();
+    for (const scope of this.countersOf(limits).scopes) scope.add(tokens ?? 0, usd ?? 0, time, now);
+  }
+
+  private async decideLater(
+    scopes: readonly ScopeConsumption[],
+    buckets: readonly LocalBucket[],
+  ): Promise<Verdict> {
+    const [now, time] = [performance.now(), Date.now()];
+    const unread = scopes.filter((scope) => this.consumption.needsRead(scope, time));
+    const missing = buckets.filter((bucket) => !bucket.hasToken(now) && !bucket.isEmpty(now));
+    await Promise.all([
+      unread.length > 0 ? this.consumption.read(unread) : undefined,
+      missing.length > 0 && !this.buckets.isOffline(now) ? this.buckets.take(missing) : undefined,
+    ]);
+    return this.decide(scopes, buckets, performance.now(), Date.now());
+  }
+
+  private decide(
+    scopes: readonly ScopeConsumption[],
+    buckets: readonly LocalBucket[],
+    now: number,
+    time: number,
+  ): Verdict {
+    const exceeded = findSpent(scopes, time) ?? this.findEmpty(buckets, now) ?? findUsedUp(scopes, time);
+    if (!exceeded) this.use(buckets, now);
+    return { exceeded, headers: headersOf(scopes, buckets, now, time) };
+  }
+
+  private findEmpty(buckets: readonly LocalBucket[], now: number): Exceeded | undefined {
+    const isOffline = this.buckets.isOffline(now);
+    const empty = buckets.find((bucket) => !(isOffline ? bucket.hasOwnToken(now) : bucket.hasToken(now)));
+    if (!empty) return undefined;
+    for (const bucket of buckets) bucket.onDemand(now);
+    return { limit: 'requests', level: empty.level, retryAfterSeconds: wholeSeconds(empty.retryMs(now)) };
+  }
+
+  private use(buckets: readonly LocalBucket[], now: number): void {
+    const isOffline = this.buckets.isOffline(now);
+    for (const bucket of buckets) {
+      if (isOffline) bucket.useOwn(now);
+      else bucket.use(now);
+    }
+  }
+
+  /** Finds the counters of all levels. They are kept with the limits, because a request would need six look-ups. */
+  private countersOf(limits: AppliedLimits): Counters {
+    const known = counters.get(limits);
+    if (known && !isForgotten(known)) return known;
+    const consumed = limits.levels.filter(
+      ({ budget, tokensPerMinute }) => budget !== null || tokensPerMinute !== null,
+    );
+    const counted = limits.levels.filter(({ requestsPerMinute }) => requestsPerMinute !== null);
+    const found = {
+      scopes: consumed.map((level) => this.consumption.get(level)),
+      buckets: counted.map((level) => this.buckets.get(level)),
+    };
+    counters.set(limits, found);
+    return found;
+  }
+}
+
+/** Counters of the levels of one key. */
+interface Counters {
+  readonly scopes: readonly ScopeConsumption[];
+  readonly buckets: readonly LocalBucket[];
+}
+
+const counters = new WeakMap<AppliedLimits, Counters>();
+
+/** Whether a counter was dropped after a time without requests. */
+function isForgotten({ scopes, buckets }: Counters): boolean {
+  for (const scope of scopes) if (scope.isForgotten) return true;
+  for (const bucket of buckets) if (bucket.isForgotten) return true;
+  return false;
+}
+
+function findSpent(scopes: readonly ScopeConsumption[], time: number): Exceeded | undefined {
+  for (const scope of scopes) {
+    scope.usedAt = time;
+    const { budget, level } = scope.limits;
+    if (!budget || scope.spent(time) < budget.usd) continue;
+    const { end } = periodAt(budget.period, new Date(time));
+    return { limit: 'budget', level, retryAfterSeconds: end && wholeSeconds(end.getTime() - time) };
+  }
+  return undefined;
+}
+
+function findUsedUp(scopes: readonly ScopeConsumption[], time: number): Exceeded | undefined {
+  for (const scope of scopes) {
+    const { tokensPerMinute, level } = scope.limits;
+    if (tokensPerMinute === null || scope.tokens(time) < tokensPerMinute) continue;
+    return { limit: 'tokens', level, retryAfterSeconds: wholeSeconds(scope.retryMs(time)) };
+  }
+  return undefined;
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / MS_PER_SECOND));
+}
+
+function headersOf(
+  scopes: readonly ScopeConsumption[],
+  buckets: readonly LocalBucket[],
+  now: number,
+  time: number,
+): string[] {
+  const headers: string[] = [];
+  addRequestHeaders(headers, buckets, now);
+  addTokenHeaders(headers, scopes, time);
+  return headers;
+}
+
+/** Adds the headers of the level that allows the fewest further requests. */
+function addRequestHeaders(headers: string[], buckets: readonly LocalBucket[], now: number): void {
+  let closest: LocalBucket | undefined;
+  let fewest = Infinity;
+  for (const bucket of buckets) {
+    const remaining = bucket.remaining(now);
+    if (remaining > fewest || (remaining === fewest && bucket.capacity >= closest!.capacity)) continue;
+    closest = bucket;
+    fewest = remaining;
+  }
+  if (closest) addRateLimitHeaders(headers, 'requests', closest.capacity, fewest, closest.resetMs(now));
+}
+
+/** Adds the headers of the level that allows the fewest further tokens. */
+function addTokenHeaders(headers: string[], scopes: readonly ScopeConsumption[], time: number): void {
+  let closest: ScopeConsumption | undefined;
+  let [fewest, limit] = [Infinity, Infinity];
+  for (const scope of scopes) {
+    const { tokensPerMinute } = scope.limits;
+    const remaining = tokensPerMinute === null ? Infinity : Math.max(0, tokensPerMinute - scope.tokens(time));
+    if (remaining > fewest || (remaining === fewest && tokensPerMinute! >= limit)) continue;
+    closest = scope;
+    fewest = remaining;
+    limit = tokensPerMinute!;
+  }
+  if (closest && fewest < Infinity)
+    addRateLimitHeaders(headers, 'tokens', limit, fewest, closest.resetMs(time));
+}
