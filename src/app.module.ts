@@ -15,9 +15,11 @@ import { HealthModule } from './health/health.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { KeysModule } from './keys/keys.module.js';
+import { LimitsModule } from './limits/limits.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
 import { OwnerScopeGuard } from './organizations/scope/owner-scope.guard.js';
+import { PricesModule } from './prices/prices.module.js';
 import { ProjectsModule } from './projects/projects.module.js';
 import { ProxyModule } from './proxy/proxy.module.js';
 import { UnknownRouteModule } from './unknown-route.module.js';
@@ -52,6 +54,8 @@ export class AppModule {
         UpstreamsModule,
         KeysModule,
         UsageModule,
+        LimitsModule,
+        PricesModule,
         DeviceAuthModule,
         ProxyModule,
         HealthModule.with(settings),

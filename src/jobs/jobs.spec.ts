@@ -206,6 +206,7 @@ it('is in the table of docs/operations.md, with its period', () => {
   const listed = [...operations.matchAll(/^\| `(\w+)` \| (\d+ \w+) \|/gm)].map(([, ...row]) => row);
   const periods = new Map([
     [10, '10 seconds'],
+    [30, '30 seconds'],
     [60, '1 minute'],
     [600, '10 minutes'],
   ]);

@@ -6,6 +6,9 @@ import { Invalidations } from '../database/invalidation/invalidations.js';
 import type { Invalidation } from '../database/invalidation/replica-listener.js';
 import { LeasedCache } from '../database/invalidation/leased-cache.js';
 import { UrgentQueries } from '../database/connection/urgent-queries.js';
+import { applyLimits } from '../limits/rules/applied-limits.js';
+import type { AppliedLimits, LimitTexts } from '../limits/rules/applied-limits.js';
+import { LIMITS_CHANGED } from '../limits/limits.service.js';
 import { isKeySecret } from './key-format.js';
 import { KeyUsage } from './key-usage.js';
 import { DatabaseUnavailable } from './keys.errors.js';
@@ -20,6 +23,8 @@ export interface AuthenticatedKey {
   readonly userId: string;
   /** Unix time in milliseconds. */
   readonly expiresAt: number | null;
+  /** Limits of the key, its holder and its organization; undefined if nothing is limited. */
+  readonly limits: AppliedLimits | undefined;
   /** Whether the database was unreachable and the key was verified earlier. */
   readonly isInGrace: boolean;
 }
@@ -28,12 +33,14 @@ export interface AuthenticatedKey {
 const FIND = {
   name: 'keys.authenticate',
   text: `
-    SELECT k.id, k.organization_id, k.user_id, k.expires_at
+    SELECT k.id, k.organization_id, k.user_id, k.expires_at, k.limits::text AS key,
+      l.organization::text AS organization, l.member::text AS member
     FROM proxy_keys k JOIN memberships m ON m.organization_id = k.organization_id AND m.user_id = k.user_id
+      LEFT JOIN organization_limits l ON l.organization_id = k.organization_id
     WHERE k.secret_sha256 = $1 AND k.revoked_at IS NULL`,
 };
 
-interface Row {
+interface Row extends LimitTexts {
   id: number;
   organization_id: number;
   user_id: string;
@@ -59,7 +66,7 @@ export class KeyAuthenticator {
     private readonly usage: KeyUsage,
     { keyGraceSeconds }: Settings,
   ) {
-    this.cache = new LeasedCache(invalidations, CACHED_KEYS, keyGraceSeconds * 1_000, revoked);
+    this.cache = new LeasedCache(invalidations, CACHED_KEYS, keyGraceSeconds * 1_000, affected);
   }
 
   /**
@@ -109,9 +116,9 @@ export class KeyAuthenticator {
   }
 }
 
-/** Matches the cached keys that an invalidation revokes. */
-function revoked({ topic, id, organizationId, userId }: Invalidation) {
-  if (topic !== KEYS_REVOKED) return undefined;
+/** Matches the cached keys that an invalidation revokes, or whose limits it changes. */
+function affected({ topic, id, organizationId, userId }: Invalidation) {
+  if (topic !== KEYS_REVOKED && topic !== LIMITS_CHANGED) return undefined;
   return (_: string, key: AuthenticatedKey) =>
     key.id === id ||
     (key.organizationId === organizationId && (userId === undefined || key.userId === userId));
@@ -121,7 +128,8 @@ function isExpired({ expiresAt }: AuthenticatedKey): boolean {
   return expiresAt !== null && expiresAt <= Date.now();
 }
 
-function toKey({ id, organization_id, user_id, expires_at }: Row): AuthenticatedKey {
+function toKey({ id, organization_id, user_id, expires_at, ...texts }: Row): AuthenticatedKey {
   const expiresAt = expires_at === null ? null : Date.parse(expires_at);
-  return { id, organizationId: organization_id, userId: user_id, expiresAt, isInGrace: false };
+  const key = { id, organizationId: organization_id, userId: user_id };
+  return { ...key, expiresAt, limits: applyLimits(key, texts), isInGrace: false };
 }

@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { LimitsModule } from '../limits/limits.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { KeyAuthenticator } from './key-authenticator.js';
+import { KeyLimitsController, KeyLimitsGuard } from './key-limits.controller.js';
+import { KeyLimitsService } from './key-limits.service.js';
 import { KeyUsage } from './key-usage.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
@@ -9,9 +12,9 @@ import { ProxyKey } from './proxy-key.entity.js';
 
 /** Proxy keys: minting, revocation and authentication. */
 @Module({
-  imports: [OrganizationsModule, TypeOrmModule.forFeature([ProxyKey])],
-  controllers: [KeysController],
-  providers: [KeysService, KeyAuthenticator, KeyUsage],
+  imports: [OrganizationsModule, LimitsModule, TypeOrmModule.forFeature([ProxyKey])],
+  controllers: [KeysController, KeyLimitsController],
+  providers: [KeysService, KeyAuthenticator, KeyUsage, KeyLimitsService, KeyLimitsGuard],
   exports: [KeysService, KeyAuthenticator],
 })
 export class KeysModule {}

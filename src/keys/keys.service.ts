@@ -14,6 +14,7 @@ import { lockRole, lockOrganizationShared } from '../organizations/scope/organiz
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import type { MintKeyDto, RenameKeyDto } from './dto/key.requests.js';
 import type { KeyResponse, NewKeyResponse } from './dto/key.response.js';
+import { limitsAnything, NO_LIMITS } from '../limits/rules/limit-set.js';
 import { assertBelowKeyCaps, lockKeyCaps } from './key-caps.js';
 import type { KeyOwner } from './key-caps.js';
 import { newKeySecret, visibleParts } from './key-format.js';
@@ -78,7 +79,7 @@ export class KeysService implements OnModuleInit {
    */
   async mintIn(
     { organizationId, user }: Pick<OwnerScope, 'organizationId' | 'user'>,
-    { name, expires_at }: MintKeyDto,
+    { name, expires_at, limits = NO_LIMITS }: MintKeyDto,
     device: KeyDevice | null,
     transaction: EntityManager,
   ): Promise<NewKeyResponse> {
@@ -91,6 +92,7 @@ export class KeysService implements OnModuleInit {
       ...owner,
       name: name ?? DEFAULT_NAME,
       expiresAt: toUtc(expires_at),
+      limits: limitsAnything(limits) ? limits : null,
       secretSha256: tokenHash(secret),
       ...visibleParts(secret),
       source: device ? 'device' : 'dashboard',

@@ -1,6 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { User } from '../auth/user.entity.js';
 import { CreatedAt, Id, Time } from '../database/connection/columns.js';
+import type { LimitSet } from '../limits/rules/limit-set.js';
 
 export const KEY_SOURCES = ['dashboard', 'device'] as const;
 export type KeySource = (typeof KEY_SOURCES)[number];
@@ -68,6 +69,10 @@ export class ProxyKey {
 
   @Column({ type: 'jsonb', nullable: true })
   device: KeyDevice | null;
+
+  /** Limits of this key alone; null for none. */
+  @Column({ type: 'jsonb', nullable: true })
+  limits: LimitSet | null;
 
   @CreatedAt()
   createdAt: string;

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { KeysModule } from '../keys/keys.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { BoundedQueries } from './query/bounded-queries.js';
 import { UsageJournal } from './journal/usage-journal.js';
@@ -14,7 +15,7 @@ import { UsageController } from './query/usage.controller.js';
 
 /** Usage of the proxy: recorded without loss, summed up, and available to its owners. */
 @Module({
-  imports: [AuthModule, KeysModule, OrganizationsModule],
+  imports: [AuthModule, KeysModule, LimitsModule, OrganizationsModule],
   controllers: [UsageController],
   providers: [
     UsageRecorder,

@@ -350,7 +350,7 @@ describe('requests', () => {
       ...['id', 'request_id', 'at', 'organization_id', 'user_id', 'key_id', 'upstream_id', 'upstream_name'],
       ...['provider', 'method', 'path', 'model', 'stream', 'status', 'outcome', 'input_tokens'],
       ...['cached_input_tokens', 'output_tokens', 'total_tokens', 'usage_source', 'latency_ms', 'ttft_ms'],
-      'attempts',
+      ...['attempts', 'cache_write_tokens', 'reasoning_tokens', 'upstream_model', 'cost_usd', 'price_source'],
     ]);
   });
 
@@ -465,9 +465,10 @@ describe('CSV', () => {
     expect(headers.vary).toContain('Accept');
     expect(text).toBe(
       'start,end,requests,errors,input_tokens,cached_input_tokens,output_tokens,total_tokens,' +
-        'latency_ms_avg,latency_ms_p50,latency_ms_p95,ttft_ms_avg,ttft_ms_p50,ttft_ms_p95\r\n' +
-        '2026-03-01T00:00:00.000Z,2026-03-02T00:00:00.000Z,2,0,10,0,10,30,100,100.308,100.308,,,\r\n' +
-        '2026-03-02T00:00:00.000Z,2026-03-03T00:00:00.000Z,0,0,,,,,,,,,,\r\n',
+        'latency_ms_avg,latency_ms_p50,latency_ms_p95,ttft_ms_avg,ttft_ms_p50,ttft_ms_p95,' +
+        'cache_write_tokens,reasoning_tokens,cost_usd,unpriced_requests\r\n' +
+        '2026-03-01T00:00:00.000Z,2026-03-02T00:00:00.000Z,2,0,10,0,10,30,100,100.308,100.308,,,,,,0.0002,0\r\n' +
+        '2026-03-02T00:00:00.000Z,2026-03-03T00:00:00.000Z,0,0,,,,,,,,,,,,,,0\r\n',
     );
   });
 
@@ -517,7 +518,7 @@ describe('CSV', () => {
     const { text, headers } = await csv('usage/requests', query);
     const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(headers.link!) ?? [];
     expect(text.split('\r\n')).toHaveLength(3);
-    expect(text).toMatch(/^id,request_id,at,.*,attempts\r\n/);
+    expect(text).toMatch(/^id,request_id,at,.*,attempts,cache_write_tokens,.*,price_source\r\n/);
     expect(next).toContain(`${PUBLIC_URL}${team.base}/usage/requests?`);
     const path = next.slice(PUBLIC_URL.length);
     const second = await team.admin.get(path).set('Accept', 'text/csv').expect(200);

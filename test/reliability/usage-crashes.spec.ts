@@ -5,7 +5,7 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } 
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordLine } from '../../src/usage/record/record-line.js';
-import { USAGE_FIELD_NAMES } from '../../src/usage/record/usage-record.js';
+import { FIRST_FIELDS, USAGE_FIELD_NAMES } from '../../src/usage/record/usage-record.js';
 import type { UsageFieldName, UsageRecord } from '../../src/usage/record/usage-record.js';
 import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
@@ -145,6 +145,25 @@ it('what is replayed is counted once, half a line is dropped', async () => {
   await leaveJournal(undefined, lines(...records.slice(0, 700)) + torn);
   await start();
   await written(database, 1_200);
+  await expectSumsToAgree();
+});
+
+it('lines of version 0.2, which had fewer fields, are written', async () => {
+  const records = Array.from({ length: 3 }, () => usageRecord({ cost_usd: 5, price_source: 'own' }));
+  const short = (line: string) => `${line.split('\t').slice(0, FIRST_FIELDS).join('\t')}\n`;
+  await leaveJournal(
+    undefined,
+    lines(...records)
+      .trimEnd()
+      .split('\n')
+      .map(short)
+      .join(''),
+  );
+  await start();
+  await written(database, 3);
+  expect(
+    await database.query('SELECT DISTINCT cost_usd, price_source, cache_write_tokens FROM usage_records'),
+  ).toEqual([{ cost_usd: null, price_source: 'none', cache_write_tokens: null }]);
   await expectSumsToAgree();
 });
 

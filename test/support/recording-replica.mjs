@@ -24,7 +24,8 @@ function record() {
     {
       ...{ id, request_id: id, at: new Date().toISOString(), ...owner, ...upstream, ...request },
       ...{ status: 200, outcome: 'ok', ...tokens, usage_source: 'provider', latency_ms: 5, ttft_ms: 4 },
-      attempts: [],
+      ...{ attempts: [], cache_write_tokens: null, reasoning_tokens: null, upstream_model: null },
+      ...{ cost_usd: 0.25, price_source: 'own' },
     },
     () => writeSync(1, `${id}\n`),
   );

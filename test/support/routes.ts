@@ -42,6 +42,22 @@ export const ROUTES: Record<string, Access> = {
   'POST /me/organizations/:organizationId/keys': 'member',
   'DELETE /me/organizations/:organizationId/keys/:keyId': 'member',
 
+  'GET /me/keys/:keyId/limits': 'session',
+  'PUT /me/keys/:keyId/limits': 'session',
+  'GET /me/organizations/:organizationId/keys/:keyId/limits': 'admin: read the limits of keys',
+  'PUT /me/organizations/:organizationId/keys/:keyId/limits': 'admin: change the limits of keys',
+  'GET /me/limits': 'session',
+  'PUT /me/limits': 'session',
+  'GET /me/organizations/:organizationId/limits': 'member',
+  'PUT /me/organizations/:organizationId/limits': 'admin: change limits',
+  'GET /me/organizations/:organizationId/members/:userId/limits': 'admin: read the limits of other members',
+
+  'GET /me/prices': 'session',
+  'PUT /me/prices': 'session',
+  'GET /me/prices/list': 'session',
+  'GET /me/organizations/:organizationId/prices': 'member',
+  'PUT /me/organizations/:organizationId/prices': 'admin: change prices',
+
   'GET /me/usage': 'session',
   'GET /me/usage/requests': 'session',
   'GET /me/organizations/:organizationId/usage': 'member',

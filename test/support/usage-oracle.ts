@@ -2,12 +2,17 @@ import type { SummedName, UsageRecord } from '../../src/usage/record/usage-recor
 
 export type Unit = 'hour' | 'day' | 'month';
 
+/** Costs have 10 decimals. */
+const COST_UNITS = 1e10;
+
 /** Computes the measures of records one by one, with exact percentiles. */
 export function measuresOf(records: readonly UsageRecord[]) {
   const ttfts = records.flatMap(({ ttft_ms }) => (ttft_ms === null ? [] : [ttft_ms]));
   const sum = (name: SummedName) => {
     const known = records.flatMap((record) => record[name] ?? []);
-    return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+    const total = known.reduce((all, value) => all + value, 0);
+    if (known.length === 0) return null;
+    return name === 'cost_usd' ? Math.round(total * COST_UNITS) / COST_UNITS : total;
   };
   return {
     requests: records.length,
@@ -16,6 +21,10 @@ export function measuresOf(records: readonly UsageRecord[]) {
     cached_input_tokens: sum('cached_input_tokens'),
     output_tokens: sum('output_tokens'),
     total_tokens: sum('total_tokens'),
+    cache_write_tokens: sum('cache_write_tokens'),
+    reasoning_tokens: sum('reasoning_tokens'),
+    cost_usd: sum('cost_usd'),
+    unpriced_requests: records.filter((each) => each.upstream_id !== null && each.cost_usd === null).length,
     latency_ms: timesOf(records.map(({ latency_ms }) => latency_ms)),
     ttft_ms: timesOf(ttfts),
   };

@@ -32,6 +32,11 @@ export function usageRecord(fields: Partial<UsageRecord> = {}): UsageRecord {
     latency_ms: 100,
     ttft_ms: 50,
     attempts: [{ upstream_id: 1, upstream_name: 'main', status: 200, error: null, ms: 99 }],
+    cache_write_tokens: null,
+    reasoning_tokens: null,
+    upstream_model: null,
+    cost_usd: 0.0001,
+    price_source: 'list',
     ...fields,
   };
 }
@@ -53,9 +58,11 @@ export async function written({ query }: TestDatabase, count: number, timeoutMs?
 
 /** Calls {@link record} and waits until the database has the records. */
 export async function recordAll(app: TestApp, records: readonly UsageRecord[]): Promise<void> {
-  const [before] = await app.database.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM usage_records',
-  );
   await record(app, records);
-  await written(app.database, before!.count + records.length);
+  const ids = records.map(({ id }) => id);
+  await eventually(async () => {
+    const rows = await app.database.query('SELECT id FROM usage_records WHERE id = ANY ($1::uuid[])', [ids]);
+    expect(rows).toHaveLength(new Set(ids).size);
+  });
+  await turnOfTheLoop();
 }

@@ -1,4 +1,6 @@
 import { About, FutureTime, IdField, Name, Optional } from '../../common/api/fields.js';
+import { LimitSetField } from '../../limits/dto/limits.dto.js';
+import type { LimitSet } from '../../limits/rules/limit-set.js';
 
 /** Description of all operations that mint a key. */
 export const MINT_DESCRIPTION = 'No other response ever shows the key. The body is optional.';
@@ -14,6 +16,11 @@ export class MintKeyDto {
   @Optional()
   @FutureTime('invalid_expires_at')
   expires_at?: string;
+
+  @About('Limits of this key alone, in addition to those of its organization. No limits if absent.')
+  @Optional()
+  @LimitSetField()
+  limits?: LimitSet;
 }
 
 export class MintOwnKeyDto extends MintKeyDto {

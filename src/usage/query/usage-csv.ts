@@ -1,9 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
 import type { UsageRequestsResponse } from './dto/usage-requests.response.js';
 import type { UsageIntervalResponse, UsageMeasures, UsageResponse } from './dto/usage.response.js';
-import { SUMMED_NAMES, USAGE_FIELD_NAMES } from '../record/usage-record.js';
+import { FIRST_FIELDS, SUMMED_NAMES, USAGE_FIELD_NAMES } from '../record/usage-record.js';
 import type { Grouping } from './usage-query.js';
-import type { UsageRecord } from '../record/usage-record.js';
+import type { SummedName, UsageRecord } from '../record/usage-record.js';
 
 const GROUP_MEMBERS: Record<Grouping, readonly string[]> = {
   model: ['model'],
@@ -16,7 +16,12 @@ const GROUP_MEMBERS: Record<Grouping, readonly string[]> = {
 const DURATIONS = (['latency_ms', 'ttft_ms'] as const).flatMap((metric) =>
   (['avg', 'p50', 'p95'] as const).map((figure) => ({ column: `${metric}_${figure}`, metric, figure })),
 );
-const MEASURES = ['requests', 'errors', ...SUMMED_NAMES, ...DURATIONS.map(({ column }) => column)];
+const isFirst = (name: SummedName) => USAGE_FIELD_NAMES.indexOf(name) < FIRST_FIELDS;
+/** Later columns follow the first ones, so that the position of a column never changes. */
+const MEASURES = [
+  ...['requests', 'errors', ...SUMMED_NAMES.filter(isFirst), ...DURATIONS.map(({ column }) => column)],
+  ...[...SUMMED_NAMES.filter((name) => !isFirst(name)), 'unpriced_requests'],
+];
 
 /** Writes a row for each bucket, or for each group of each bucket. The column `latency_ms_p50` is `latency_ms.p50`. */
 export function summaryCsv({ buckets }: UsageResponse, groupBy: readonly Grouping[]): string {

@@ -33,6 +33,7 @@ export interface SummaryRow extends UsageSums {
   readonly status?: number;
   readonly requests: number;
   readonly errors: number;
+  readonly unpriced_requests: number;
   readonly latency_avg: number | null;
   readonly latency_p50: number | null;
   readonly latency_p95: number | null;
@@ -64,6 +65,7 @@ export function summaryStatement(owner: UsageOwner, query: UsageQuery, maxRows: 
     ${percentiles(groups)}
     SELECT ${levelOf('member')} AS level, ${[...columns, ...names].join(', ')},
       coalesce(requests, 0)::bigint AS requests, coalesce(errors, 0)::bigint AS errors,
+      coalesce(unpriced_requests, 0)::bigint AS unpriced_requests,
       ${SUMMED_NAMES.map((name) => `${name}::${USAGE_FIELDS[name].sqlType}`).join(', ')},
       ${rounded('latency_ms / requests')} AS latency_avg, latency_p50, latency_p95,
       ${rounded('ttft_ms / nullif(ttft_requests, 0)')} AS ttft_avg, ttft_p50, ttft_p95
@@ -85,7 +87,7 @@ function sources(query: UsageQuery, conditions: Conditions): string {
   const records = pieces.records.map(
     (interval) => `
     SELECT at, date_trunc('${query.bucket}', at), ${DIMENSION_LIST},
-      1, (outcome <> 'ok')::integer, ${SUMMED_NAMES.join(', ')}, latency_ms, ttft_ms, (ttft_ms IS NOT NULL)::integer,
+      1, (outcome <> 'ok')::integer, (cost_usd IS NOT NULL)::integer, ${SUMMED_NAMES.join(', ')}, latency_ms, ttft_ms, (ttft_ms IS NOT NULL)::integer,
       array_remove(ARRAY[${elementOf('latency', 'latency_ms')}, ${elementOf('ttft', 'ttft_ms')}], NULL)
     FROM usage_records WHERE ${conditions.within(interval, 'at')}`,
   );
@@ -98,8 +100,16 @@ function sums(groups: string[]): string {
     : '';
   return `
     SELECT ${memberOf(groups)}, ${['bucket', ...groups].join(', ')},
-      ${ROLLUP_SUMS.map((column) => `sum(${column})::double precision AS ${column}`).join(', ')}${name}
+      ${ROLLUP_SUMS.map(sumOf).join(', ')},
+      sum(CASE WHEN upstream_id IS NOT NULL THEN requests - priced_requests END) AS unpriced_requests${name}
     FROM numbered GROUP BY GROUPING SETS (${setsOf(groups)})`;
+}
+
+/** SQL: a sum. Costs are added exactly, which takes longer. */
+function sumOf(column: string): string {
+  return column === 'cost_usd'
+    ? 'sum(cost_usd) AS cost_usd'
+    : `sum(${column})::double precision AS ${column}`;
 }
 
 /**

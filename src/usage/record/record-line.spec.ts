@@ -42,6 +42,11 @@ const record: fc.Arbitrary<UsageRecord> = fc.record({
       ms: fc.nat(),
     }),
   ),
+  cache_write_tokens: count,
+  reasoning_tokens: count,
+  upstream_model: fc.option(text),
+  cost_usd: fc.option(fc.nat().map((units) => units / 1e10)),
+  price_source: fc.constantFrom('own', 'list', 'none'),
 });
 
 /** Reads a line back by the rules of the insert statement. */
@@ -63,7 +68,7 @@ it('writes one line of visible ASCII that contains the whole record', () => {
     fc.property(record, (any) => {
       const line = recordLine(any);
       expect(line).toMatch(/^[\x20-\x7e\t]*\n$/);
-      expect(recordOf(line)).toEqual({ ...any, length: 23 });
+      expect(recordOf(line)).toEqual({ ...any, length: 28 });
     }),
   );
 });

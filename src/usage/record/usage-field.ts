@@ -63,6 +63,11 @@ export function tokenCount(description?: string): SummedField {
   return { sqlType: 'bigint', encoding: 'number', schema: orNull(SUM), description, isSummed: true };
 }
 
+/** Amount of money; null when unknown. Stored exactly, and shown as the nearest number. */
+export function money(schema: MemberSchema, description: string): SummedField {
+  return { sqlType: 'numeric', encoding: 'number', schema: orNull(schema), description, isSummed: true };
+}
+
 /** Milliseconds. Roll-ups keep a histogram of each duration beside its sum. */
 export function duration<T extends number | null>(schema: MemberSchema, description?: string): UsageField<T> {
   return { sqlType: 'double precision', encoding: 'number', schema, description, isSummed: false };

@@ -7,6 +7,7 @@ import {
   id,
   idOrNull,
   integer,
+  money,
   tokenCount,
   word,
 } from './usage-field.js';
@@ -26,6 +27,10 @@ export type UsageOutcome = (typeof USAGE_OUTCOMES)[number];
 const USAGE_SOURCES = ['provider', 'partial', 'none'] as const;
 export type UsageSource = (typeof USAGE_SOURCES)[number];
 
+const PRICE_SOURCES = ['own', 'list', 'none'] as const;
+export type PriceSource = (typeof PRICE_SOURCES)[number];
+
+const USD = { type: 'number', minimum: 0, example: 0.0123456789 };
 const STATUS = { type: 'integer', example: 200 };
 const DURATION = { type: 'number', minimum: 0, example: 412 };
 const ATTEMPT = object({
@@ -87,6 +92,14 @@ export const USAGE_FIELDS = {
     'Time to the first content of a stream, otherwise to the first byte of the body. Null if nothing arrived.',
   ),
   attempts: ATTEMPTS,
+  cache_write_tokens: tokenCount('Part of `input_tokens` that was written to the cache of the provider.'),
+  reasoning_tokens: tokenCount('Part of `output_tokens`.'),
+  upstream_model: freeTextOrNull('gpt-5-mini', 'Model name sent to the upstream; null if it equals `model`.'),
+  cost_usd: money(USD, 'At most 10 decimals. Null when unknown, 0 when nothing was used.'),
+  price_source: word<PriceSource>(
+    oneOf(PRICE_SOURCES),
+    '`own`: prices of the organization. `list`: price list of this version. `none`: unknown, or nothing was used.',
+  ),
 } satisfies Record<string, UsageField<unknown>>;
 
 type Fields = typeof USAGE_FIELDS;
@@ -111,6 +124,11 @@ export interface UpstreamAttempt {
 }
 
 export const USAGE_FIELD_NAMES = Object.keys(USAGE_FIELDS) as UsageFieldName[];
+
+/** Number of the first fields, which lines in the journal of version 0.2 have. Later fields are appended. */
+export const FIRST_FIELDS = USAGE_FIELD_NAMES.indexOf('attempts') + 1;
+/** Values of later fields in such lines, as SQL. All others are null. */
+export const DEFAULTS: Partial<Record<UsageFieldName, string>> = { price_source: `'none'` };
 
 export type SummedName = {
   [Name in UsageFieldName]: Fields[Name] extends SummedField ? Name : never;
@@ -138,6 +156,7 @@ export const DIMENSIONS = [
 export const ROLLUP_SUMS = [
   'requests',
   'errors',
+  'priced_requests',
   ...SUMMED_NAMES,
   'latency_ms',
   'ttft_ms',

@@ -1,6 +1,8 @@
 import { elementOf, sumOf } from '../record/histogram.js';
 import {
+  DEFAULTS,
   DIMENSIONS,
+  FIRST_FIELDS,
   ROLLUP_SUMS,
   SUMMED_NAMES,
   USAGE_FIELD_NAMES,
@@ -20,6 +22,19 @@ const AT = FIELDS[USAGE_FIELD_NAMES.indexOf('at')]!;
 
 const DIMENSION_LIST = DIMENSIONS.join(', ');
 const KEY = `organization_id, granularity, start, ${DIMENSION_LIST}`;
+
+/**
+ * Adds the tokens of the new records to the second in which their requests ended, for the limits of tokens. Only the last
+ * minute counts, so older records are left out.
+ */
+const ADD_RECENT = `
+  INSERT INTO usage_recent AS u (organization_id, second, user_id, key_id, tokens)
+  SELECT organization_id, date_trunc('second', at + make_interval(secs => latency_ms / 1000)) AS second, user_id, key_id,
+    sum(total_tokens)
+  FROM written
+  WHERE total_tokens > 0 AND at + make_interval(secs => latency_ms / 1000) > now() - interval '1 minute'
+  GROUP BY organization_id, second, user_id, key_id ORDER BY organization_id, second, user_id, key_id
+  ON CONFLICT (organization_id, second, user_id, key_id) DO UPDATE SET tokens = u.tokens + excluded.tokens`;
 
 /**
  * Inserts the records of journal lines ($1) and adds the new ones to the roll-ups. Records past their retention ($2:
@@ -42,9 +57,10 @@ export const WRITE_RECORDS = {
       WHERE (${AT} < (SELECT ${retainedFrom('$2')})) IS NOT TRUE
       ON CONFLICT (organization_id, at, id) DO NOTHING
       RETURNING at, organization_id, ${DIMENSION_LIST}, outcome, ${SUMMED_NAMES.join(', ')}, latency_ms, ttft_ms
-    ), hours AS (
+    ), recent AS (${ADD_RECENT}), hours AS (
       SELECT date_trunc('hour', at) AS hour, organization_id, ${DIMENSION_LIST},
         max(at) AS last_at, count(*) AS requests, count(*) FILTER (WHERE outcome <> 'ok') AS errors,
+        count(cost_usd) AS priced_requests,
         ${SUMMED_NAMES.map(sumAs).join(', ')},
         ${sumAs('latency_ms')}, ${sumAs('ttft_ms')}, count(ttft_ms) AS ttft_requests,
         array_agg(${elementOf('latency', 'latency_ms')})
@@ -60,6 +76,7 @@ export const WRITE_RECORDS = {
       last_at = greatest(r.last_at, excluded.last_at),
       requests = r.requests + excluded.requests,
       errors = r.errors + excluded.errors,
+      priced_requests = r.priced_requests + excluded.priced_requests,
       ${SUMMED_NAMES.map(plus).join(', ')},
       latency_ms = r.latency_ms + excluded.latency_ms,
       ${plus('ttft_ms')},
@@ -71,7 +88,9 @@ export const WRITE_RECORDS = {
 function parsedField(name: UsageFieldName, field: string): string {
   const { encoding, sqlType } = USAGE_FIELDS[name];
   if (encoding === 'attempts')
-    return `CASE WHEN cardinality(f) = ${USAGE_FIELD_NAMES.length} THEN ${field}::${sqlType} END`;
+    return `CASE WHEN cardinality(f) IN (${FIRST_FIELDS}, ${USAGE_FIELD_NAMES.length}) THEN ${field}::${sqlType} END`;
+  const fallback = DEFAULTS[name];
+  if (fallback !== undefined) return `coalesce(${field}::${sqlType}, ${fallback})`;
   if (encoding !== 'escaped') return `${field}::${sqlType}`;
   const unescaped = `('"' || ${field} || '"')::json #>> '{}'`;
   return `CASE WHEN position(${BACKSLASH} IN ${field}) > 0 THEN ${unescaped} ELSE ${field} END`;

@@ -4,6 +4,7 @@ import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/comm
 import { errorMessage } from '../../common/logging/error-message.js';
 import { BATCH_RECORDS } from '../journal/record-source.js';
 import type { Batch } from '../journal/record-source.js';
+import { WrittenUsage } from '../../limits/consumption/written-usage.js';
 import { UsageJournal } from '../journal/usage-journal.js';
 import { UsageBatches } from './usage-batches.js';
 
@@ -32,6 +33,7 @@ export class UsageWriter implements OnApplicationBootstrap, OnApplicationShutdow
   constructor(
     private readonly journal: UsageJournal,
     private readonly batches: UsageBatches,
+    private readonly written: WrittenUsage,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -68,8 +70,10 @@ export class UsageWriter implements OnApplicationBootstrap, OnApplicationShutdow
   private async writeNext(): Promise<'none' | 'few' | 'full' | 'failed'> {
     try {
       const batch = await this.journal.read();
+      const readAt = performance.now();
+      if (batch) await this.batches.write(batch);
+      if (!batch || !isFull(batch)) this.written.until = readAt;
       if (!batch) return 'none';
-      await this.batches.write(batch);
       await batch.commit();
       this.onSuccess();
       return isFull(batch) ? 'full' : 'few';

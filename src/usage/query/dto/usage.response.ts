@@ -48,6 +48,9 @@ class UsageCounts {
 
   @ApiMember({ ...SUM, example: 0 }, 'Requests whose outcome is not `ok`.')
   errors: number;
+
+  @ApiMember({ ...SUM, example: 0 }, 'Requests that reached an upstream and have no known cost.')
+  unpriced_requests: number;
 }
 
 /** Sums of the known values; null when none is known. */
@@ -65,6 +68,7 @@ export class UsageMeasures extends withFields(SUMMED_FIELDS, UsageCounts) {
     return {
       requests: row.requests,
       errors: row.errors,
+      unpriced_requests: row.unpriced_requests,
       ...pickSums((name) => row[name]),
       latency_ms: { avg: row.latency_avg, p50: row.latency_p50, p95: row.latency_p95 },
       ttft_ms: { avg: row.ttft_avg, p50: row.ttft_p50, p95: row.ttft_p95 },
@@ -81,6 +85,7 @@ type MeasureColumns = Omit<SummaryRow, 'level' | 'bucket'>;
 const NO_REQUESTS: MeasureColumns = {
   requests: 0,
   errors: 0,
+  unpriced_requests: 0,
   ...pickSums(() => null),
   latency_avg: null,
   latency_p50: null,
