@@ -22,6 +22,7 @@ export class ProxyMetrics {
   private readonly requests: Counter<keyof UpstreamLabels | 'outcome'>;
   private readonly attempts: Counter<'provider' | 'result'>;
   private readonly refusals: Counter<'error'>;
+  private readonly limitRejections: Counter<'limit' | 'level'>;
   private readonly timeToFirstByte: Histogram<'provider'>;
   private streams = 0;
   private readonly upstreams = new Map<number, UpstreamLabels>();
@@ -44,6 +45,12 @@ export class ProxyMetrics {
       name: 'mintkeep_proxy_refusals_total',
       help: 'Requests to /v1 that did not pass the key check, by the code of the error',
       labelNames: ['error'],
+      registers,
+    });
+    this.limitRejections = new Counter({
+      name: 'mintkeep_limit_rejections_total',
+      help: 'Requests to /v1 that a limit rejected: requests, tokens, budget or models of an organization, member or key',
+      labelNames: ['limit', 'level'],
       registers,
     });
     this.timeToFirstByte = new Histogram({
@@ -77,6 +84,11 @@ export class ProxyMetrics {
   /** Counts a request that did not pass the key check. */
   refused(error: string): void {
     this.refusals.inc({ error });
+  }
+
+  /** Counts a request that a limit rejected. */
+  limited(limit: string, level: string): void {
+    this.limitRejections.inc({ limit, level });
   }
 
   firstByte(provider: string, seconds: number): void {

@@ -8,6 +8,7 @@ export function createIntroduction({ publicUrl, developmentSignIn }: Settings): 
     upstreams(publicUrl),
     deviceFlow(publicUrl),
     sdks(publicUrl),
+    SPENDING,
     ERRORS,
     LIMITS,
   ].join('\n\n');
@@ -133,6 +134,20 @@ A request goes to the enabled upstreams of the key's owner, lowest \`priority\` 
 responds with 500 or more, the next one is tried. Streams, tools and other features of an upstream are relayed unchanged.
 `.trim();
 
+const SPENDING = `
+## Models, limits and costs
+
+The \`models\` of an upstream are rules for the models that it serves and for the names that it gets. Requests for other
+models go to other upstreams.
+
+Limits of requests, tokens, money (\`budget\`) and models apply to an organization, to each of its members, and to single
+keys. A request over a limit is rejected with 429 \`rate_limited\`, 429 \`budget_exceeded\` or 403 \`model_not_allowed\`.
+Responses then have \`x-ratelimit-*\` headers.
+
+Every usage record has a cost, from your own prices or from a price list. Unknown costs are \`null\`, and add nothing to a
+budget.
+`.trim();
+
 const ERRORS = `
 ## Errors
 
@@ -177,6 +192,9 @@ The operator can change the limits that apply by default. A request beyond a lim
 | members of an organization | 1,000; accepting an invitation is then 409 \`too_many_members\` |
 | pending invitations of an organization | 500; 409 \`too_many_invitations\` |
 | upstreams of a person or team | 100; 409 \`too_many_upstreams\` |
+| model rules of an upstream | 1 to 500, of 1 to 256 characters; 4 MiB for all upstreams of an owner; 409 \`models_too_long\` |
+| own prices | 500 entries |
+| models of a limit | 100 patterns |
 | descriptions of all projects of a person or team | 8 MiB in total; 409 \`descriptions_too_long\` |
 | names and titles | 1 to 255 characters after trimming |
 | slugs | 1 to 80 of \`a-z\`, \`0-9\` and hyphen, without a hyphen at either end |

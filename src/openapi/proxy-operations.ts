@@ -141,7 +141,7 @@ function describeRejections(
   codes: readonly ProxyErrorCode[],
   response: (rejections: readonly ProxyRejection[]) => Json,
 ): Json {
-  const all = codes.map((code) => createRejection(code, REQUEST_ID));
+  const all = codes.map((code) => createRejection({ code }, REQUEST_ID));
   const statuses = [...new Set(all.map(({ status }) => status))];
   return Object.fromEntries(
     statuses.map((status) => [status, response(all.filter((other) => other.status === status))]),

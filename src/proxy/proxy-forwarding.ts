@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { HttpRequest, HttpResponse } from '../http/http-exchange.js';
 import { Settings } from '../config/settings.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
@@ -9,17 +9,21 @@ import { Metrics } from '../metrics/metrics.js';
 import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { CLIENT_GONE_STATUS } from '../metrics/request-observer.js';
 import { UsageRecorder } from '../usage/write/usage-recorder.js';
+import { LimitEnforcer } from '../limits/limit-enforcer.js';
+import { Admission } from './admission.js';
 import { BodyBudget } from './request/body-budget.js';
 import { Exchange, MAX_TRIED_UPSTREAMS } from './exchange/exchange.js';
 import type { ExchangeServices } from './exchange/exchange.js';
 import { KeyLimits } from './request/key-limits.js';
 import { isLoop, LOOP_HEADER, MAX_LIST_PASSES, MAX_PASSES } from './request/loop-detection.js';
-import { isModelList, MAX_LISTED_UPSTREAMS, ModelList } from './models/model-list.js';
+import { respondWithModel } from './models/model-entry.js';
+import { isModelList, ModelList } from './models/model-list.js';
 import { Pools } from './pool/pools.js';
+import type { Pool } from './pool/pools.js';
 import { prepareRejection } from './errors/prepared-rejection.js';
 import { ProxiedRequest } from './request/proxied-request.js';
 import { findProxyKey } from './request/proxy-credential.js';
-import type { ProxyErrorCode } from './errors/proxy-error.js';
+import type { ProxyErrorCode, RejectionReason } from './errors/proxy-error.js';
 import { readBody } from './request/read-body.js';
 import { parseFields } from './request/request-fields.js';
 import { RequestsInFlight } from './request/requests-in-flight.js';
@@ -32,6 +36,7 @@ import type { ExchangeResult } from './exchange/usage-record.js';
 /** Forwards a request with a verified key to the upstreams of the key's owner, and records its usage. */
 @Injectable()
 export class ProxyForwarding {
+  private readonly logger = new Logger(ProxyForwarding.name);
   private readonly services: ExchangeServices;
 
   constructor(
@@ -39,6 +44,8 @@ export class ProxyForwarding {
     connections: UpstreamConnections,
     private readonly health: UpstreamHealth,
     private readonly models: ModelList,
+    private readonly admission: Admission,
+    private readonly enforcer: LimitEnforcer,
     private readonly limits: KeyLimits,
     private readonly inFlight: RequestsInFlight,
     private readonly bodies: BodyBudget,
@@ -63,10 +70,11 @@ export class ProxyForwarding {
     const request = new ProxiedRequest(key, message);
     if (response.destroyed) return this.recordResult(request, CLIENT_GONE);
     if (!this.inFlight.tryAcquire(key.organizationId, response)) {
-      return this.reject(response, request, 'rate_limited', 'client_error', 1);
+      return this.reject(response, request, 'rate_limited', 'client_error');
     }
-    const waitSeconds = this.limits.takeRequestToken(key.id, request.beganAt);
-    if (waitSeconds > 0) return this.reject(response, request, 'rate_limited', 'client_error', waitSeconds);
+    const retryAfterSeconds = this.limits.takeRequestToken(key.id, request.beganAt);
+    if (retryAfterSeconds > 0)
+      return this.reject(response, request, { code: 'rate_limited', retryAfterSeconds }, 'client_error');
     const code = findRejection(request, message);
     if (code) return this.reject(response, request, code, 'client_error');
     response.on('close', () => {
@@ -104,36 +112,62 @@ export class ProxyForwarding {
 
   private loadPool(request: ProxiedRequest, response: HttpResponse): void {
     const pool = this.pools.get(request.key);
-    if (!(pool instanceof Promise)) return this.forward(request, response, pool);
+    if (!(pool instanceof Promise)) return this.route(request, response, pool);
     pool.then(
-      (upstreams) => this.forward(request, response, upstreams),
+      (loaded) => this.route(request, response, loaded),
       () => this.reject(response, request, 'database_unavailable', 'no_upstream'),
     );
   }
 
-  private forward(request: ProxiedRequest, response: HttpResponse, pool: readonly PoolUpstream[]): void {
+  /** Finds the upstreams for the model of a request, and admits the request within its limits. */
+  private route(request: ProxiedRequest, response: HttpResponse, pool: Pool): void {
     if (response.destroyed) return this.recordResult(request, CLIENT_GONE);
+    request.prices = pool.prices;
+    const wrongModel = this.admission.checkModel(request, pool);
+    if (wrongModel) return this.reject(response, request, wrongModel, 'client_error');
     if (request.fields.stream && !this.limits.tryOpenStream(request.key.id, response)) {
       return this.reject(response, request, 'too_many_streams', 'client_error');
     }
-    if (pool.length === 0) return this.reject(response, request, 'no_upstream', 'no_upstream');
-    const listsModels = isModelList(request);
-    const limit = listsModels ? MAX_LISTED_UPSTREAMS : MAX_TRIED_UPSTREAMS;
-    const targets = Targets.create(this.health.sort(pool), request.target, limit);
+    if (pool.upstreams.length === 0) return this.reject(response, request, 'no_upstream', 'no_upstream');
+    const upstreams = this.admission.route(request, pool);
+    if ('code' in upstreams) return this.reject(response, request, upstreams, 'client_error');
+    const admitted = this.admission.admit(request);
+    if (!(admitted instanceof Promise)) return this.forward(request, response, upstreams, admitted);
+    admitted.then(
+      (rejection) => this.forward(request, response, upstreams, rejection),
+      (error: unknown) => {
+        this.logger.error({ requestId: request.id, err: error }, 'unexpected failure');
+        response.destroy();
+      },
+    );
+  }
+
+  private forward(
+    request: ProxiedRequest,
+    response: HttpResponse,
+    upstreams: readonly PoolUpstream[],
+    rejection: RejectionReason | undefined,
+  ): void {
+    if (rejection) return this.reject(response, request, rejection, 'client_error');
+    if (response.destroyed) return this.recordResult(request, CLIENT_GONE);
+    const inOrder = this.health.sort(upstreams);
+    if (isModelList(request)) return this.models.respond(request, response, inOrder, this.recordResult);
+    if (respondWithModel(request, response, inOrder, this.recordResult)) return;
+    const targets = Targets.create(inOrder, request, MAX_TRIED_UPSTREAMS);
     if (!targets) return this.reject(response, request, 'not_found', 'client_error');
-    if (listsModels) this.models.respond(request, response, targets, this.recordResult);
-    else new Exchange(request, response, targets, this.services).start();
+    new Exchange(request, response, targets, this.services).start();
   }
 
   private reject(
     response: HttpResponse,
     request: ProxiedRequest,
-    code: ProxyErrorCode,
+    reason: ProxyErrorCode | RejectionReason,
     outcome: UsageOutcome,
-    retryAfterSeconds?: number,
   ): void {
     request.releaseBody();
-    const { status, send } = prepareRejection(response, code, request.id, retryAfterSeconds);
+    const rejection = typeof reason === 'string' ? { code: reason } : reason;
+    this.admission.addLimitHeaders(request);
+    const { status, send } = prepareRejection(response, rejection, request.id, request.limitHeaders);
     this.recordResult(request, { ...UNTRIED, status, outcome }, send);
   }
 
@@ -145,7 +179,9 @@ export class ProxyForwarding {
   ): void => {
     if (request.isRecorded) return;
     request.isRecorded = true;
-    this.recorder.record(toUsageRecord(request, result), onRecorded);
+    const record = toUsageRecord(request, result);
+    this.recorder.record(record, onRecorded);
+    if (request.key.limits) this.enforcer.record(request.key.limits, record.total_tokens, record.cost_usd);
     updateMetrics(this.metrics.proxy, request, result); // last, so that no client waits for it
   };
 }

@@ -4,7 +4,10 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { HttpServerAdapter } from '../http/server/http-server.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { UpstreamsModule } from '../upstreams/upstreams.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
+import { PricesModule } from '../prices/prices.module.js';
 import { UsageModule } from '../usage/usage.module.js';
+import { Admission } from './admission.js';
 import { BodyBudget } from './request/body-budget.js';
 import { KeyLimits } from './request/key-limits.js';
 import { ModelList } from './models/model-list.js';
@@ -18,10 +21,11 @@ import { UpstreamHealth } from './pool/upstream-health.js';
 
 /** Reverse proxy below `/v1`: forwards requests with a proxy key to the upstreams of the key's owner. */
 @Module({
-  imports: [KeysModule, UpstreamsModule, UsageModule],
+  imports: [KeysModule, UpstreamsModule, UsageModule, LimitsModule, PricesModule],
   providers: [
     ProxyHandler,
     ProxyForwarding,
+    Admission,
     RejectedRequests,
     Pools,
     UpstreamConnections,

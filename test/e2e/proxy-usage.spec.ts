@@ -107,6 +107,8 @@ describe('outcome', () => {
           ms: expect.any(Number),
         },
       ],
+      ...{ cache_write_tokens: null, reasoning_tokens: null, upstream_model: null },
+      ...{ cost_usd: expect.any(Number), price_source: 'list' },
     });
     const at = Date.parse(record.at);
     expect(at).toBeGreaterThanOrEqual(before);

@@ -61,7 +61,7 @@ it(
       if (isBare) world = await createWorld(app, upstream.url);
     });
     await fc.assert(property, { numRuns: CASES, seed: SEED, interruptAfterTimeLimit: CASES * MS_PER_CASE });
-    expect(Object.keys(answered)).toEqual(expect.arrayContaining(['200', '201', '400', '401', '404']));
+    expect(Object.keys(answered)).toEqual(expect.arrayContaining(['200', '400', '401', '404']));
     expect(plainRequests).toBeGreaterThan(0);
     if (process.env.FUZZ_CASES) process.stderr.write(`answers by status: ${JSON.stringify(answered)}\n`);
     await app.anonymous.get('/readyz').expect(200);

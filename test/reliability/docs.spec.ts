@@ -13,7 +13,13 @@ import type { Service } from '../support/service.js';
 import { runBlocks } from '../support/shell.js';
 import { CURL, describeWith } from '../support/requirements.js';
 
-const RUN = ['README.md', 'docs/tutorial.md', 'docs/usage.md', 'docs/backup-and-restore.md'];
+const RUN = [
+  'README.md',
+  'docs/tutorial.md',
+  'docs/usage.md',
+  'docs/limits.md',
+  'docs/backup-and-restore.md',
+];
 const README_BYTES = 8_192;
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
@@ -53,6 +59,9 @@ it('the changelog begins with the version of the package', () => {
   const [, newest] = /^## \[([^\]]+)\]/m.exec(readFileSync('CHANGELOG.md', 'utf8'))!;
   expect(newest).toBe(version);
 });
+
+/** Command that stores a session in `TOKEN`. */
+const SIGN_IN = `TOKEN=$(curl -s localhost:3000/dev/sign-in -d '{"email": "ada@example.com"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`;
 
 const STREAM = [
   'data: {"choices":[{"delta":{"content":"Hello!"}}]}\n\n',
@@ -113,9 +122,13 @@ describeWith(CURL, 'commands', () => {
     expect(outputs.at(-1)).toContain('"key.minted"');
   }, 60_000);
 
+  it('of the page on limits show limits', async () => {
+    const [output] = await runPage('docs/limits.md', [SIGN_IN]);
+    expect(output).toContain('"spent_usd":0');
+  }, 60_000);
+
   it('of the page on usage show usage', async () => {
-    const signIn = `TOKEN=$(curl -s localhost:3000/dev/sign-in -d '{"email": "ada@example.com"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`;
-    const [output] = await runPage('docs/usage.md', [signIn]);
+    const [output] = await runPage('docs/usage.md', [SIGN_IN]);
     expect(output).toContain('"buckets":[');
     expect(output).toContain('"requests":[]');
   }, 60_000);

@@ -1,19 +1,19 @@
 import type { HttpResponse } from '../../http/http-exchange.js';
 import { createRejection } from './proxy-error.js';
-import type { ProxyErrorCode } from './proxy-error.js';
+import type { RejectionReason } from './proxy-error.js';
 import { requestIdHeaders } from '../wire/wire-headers.js';
 
 /**
  * Builds the rejection of a request. The caller sends it after the request was recorded.
- * @param retryAfterSeconds see {@link createRejection}
+ * @param more further headers: alternating names and values
  */
 export function prepareRejection(
   response: HttpResponse,
-  code: ProxyErrorCode,
+  reason: RejectionReason,
   requestId: string,
-  retryAfterSeconds?: number,
+  more: readonly string[] = [],
 ): PreparedRejection {
-  const { status, headers, body } = createRejection(code, requestId, retryAfterSeconds);
+  const { status, headers, body } = createRejection(reason, requestId);
   const text = JSON.stringify(body);
   return {
     status,
@@ -27,6 +27,7 @@ export function prepareRejection(
         'content-length',
         String(Buffer.byteLength(text)),
         ...headers,
+        ...more,
         ...requestIdHeaders(requestId),
       ]);
       response.end(text);

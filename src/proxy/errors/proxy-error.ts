@@ -17,6 +17,14 @@ const ERRORS = {
     'TRACE is not supported, because its response would show the key of the upstream',
   ],
   websockets_unsupported: [426, 'invalid_request_error', 'WebSockets are not supported; use HTTP'],
+  invalid_request: [
+    400,
+    'invalid_request_error',
+    'the body must have exactly one model, which must be a string, because models are restricted',
+  ],
+  model_not_allowed: [403, 'permission_error', 'this model is not allowed'],
+  model_not_found: [404, 'not_found_error', 'no upstream serves this model'],
+  budget_exceeded: [429, 'rate_limit_error', 'the budget is used up'],
   not_found: [404, 'not_found_error', 'invalid path: it must be below /v1 and must not contain dot segments'],
   request_timeout: [408, 'timeout_error', 'the request body arrives too slowly'],
   request_too_large: [413, 'request_too_large', 'the request body is larger than the limit of the proxy'],
@@ -38,8 +46,15 @@ export type ProxyErrorCode = keyof typeof ERRORS;
 
 export const PROXY_ERROR_CODES = Object.keys(ERRORS) as ProxyErrorCode[];
 
-/** Codes whose rejection tells clients not to retry, because the key and the pool would be the same. */
-const NOT_RETRYABLE: readonly ProxyErrorCode[] = ['missing_proxy_key', 'invalid_proxy_key', 'no_upstream'];
+/** Codes whose rejection tells clients not to retry, because the key, the pool and the limits would be the same. */
+const NOT_RETRYABLE: readonly ProxyErrorCode[] = [
+  'missing_proxy_key',
+  'invalid_proxy_key',
+  'no_upstream',
+  'model_not_allowed',
+  'model_not_found',
+  'budget_exceeded',
+];
 
 /** Headers that RFC 9110 requires with a status (sections 15.5.2, 15.5.6 and 15.5.22). */
 const REQUIRED_HEADERS: Readonly<Record<number, readonly string[]>> = {
@@ -68,19 +83,25 @@ export interface ProxyErrorBody {
   readonly request_id: string;
 }
 
-/** @param retryAfterSeconds time until a retry may succeed; used for `rate_limited` only */
-export function createRejection(
-  code: ProxyErrorCode,
-  requestId: string,
-  retryAfterSeconds = 1,
-): ProxyRejection {
-  const [status, type, message] = ERRORS[code];
+/** Reason for which a request is rejected. */
+export interface RejectionReason {
+  readonly code: ProxyErrorCode;
+  /** Text for people; the general message of the code if absent. */
+  readonly message?: string;
+  /** Time until a retry may succeed. One second if absent for `rate_limited`, unknown for any other code. */
+  readonly retryAfterSeconds?: number;
+}
+
+export function createRejection(reason: RejectionReason, requestId: string): ProxyRejection {
+  const { code } = reason;
+  const [status, type, general] = ERRORS[code];
+  const { message = general, retryAfterSeconds = code === 'rate_limited' ? 1 : undefined } = reason;
   return {
     status,
     headers: [
       ...(REQUIRED_HEADERS[status] ?? []),
       ...(NOT_RETRYABLE.includes(code) ? ['x-should-retry', 'false'] : []),
-      ...(code === 'rate_limited' ? ['retry-after', String(retryAfterSeconds)] : []),
+      ...(retryAfterSeconds === undefined ? [] : ['retry-after', String(retryAfterSeconds)]),
     ],
     body: { type: 'error', error: { type, message, code, param: null }, request_id: requestId },
   };

@@ -21,7 +21,7 @@ export class RejectedRequests {
   /** @param beganAt time of arrival, by `performance.now()` */
   reject(response: HttpResponse, code: ProxyErrorCode, beganAt: number): void {
     const requestId = requestIdFor(response.req);
-    const { status, send } = prepareRejection(response, code, requestId);
+    const { status, send } = prepareRejection(response, { code }, requestId);
     this.metrics.proxy.refused(code);
     const log = () => {
       const delivered = response.writableFinished ? status : CLIENT_GONE_STATUS;

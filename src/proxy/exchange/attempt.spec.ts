@@ -32,7 +32,7 @@ function startAttempt(
     }),
   };
   const attempt = new Attempt(
-    {} as Target,
+    { failoverOn: [] as readonly number[] } as Target,
     { method: 'POST', headers: '', body: Buffer.alloc(0) },
     { firstByteMs: 1_000, idleMs },
     connections as unknown as UpstreamConnections,

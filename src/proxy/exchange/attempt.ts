@@ -102,7 +102,7 @@ export class Attempt implements ResponseListener {
     this.status = headers.status;
     this.responseHeaders = headers;
     this.state = 'undecided';
-    if (headers.status >= 500) this.reject('status');
+    if (headers.status >= 500 || this.target.failoverOn.includes(headers.status)) this.reject('status');
     else if (headers.status >= 300 && headers.status < 400) this.reject('redirect');
     else if (mayStartWithError(headers)) {
       this.headersAt = performance.now();

@@ -4,7 +4,7 @@ import { CLIENT_GONE_STATUS } from '../../metrics/request-observer.js';
 import type { UsageOutcome } from '../../usage/record/usage-record.js';
 import { prepareRejection } from '../errors/prepared-rejection.js';
 import type { ProxyErrorCode } from '../errors/proxy-error.js';
-import { addsUsageOption, createWireRequest, selectBody } from '../pool/targets.js';
+import { addsUsageOption, createWireRequest } from '../pool/targets.js';
 import type { Target, Targets } from '../pool/targets.js';
 import type { UpstreamHealth } from '../pool/upstream-health.js';
 import type { ProxiedRequest, Responder } from '../request/proxied-request.js';
@@ -92,12 +92,8 @@ export class Exchange implements Responder, AttemptListener, RelayListener {
     const { method, fields } = this.request;
     const { connections, streamDeadlines } = this.services;
     const deadlines = fields.stream ? streamDeadlines : this.services.deadlines;
-    const wire = createWireRequest(
-      target,
-      method,
-      this.request.upstreamHeaderLines(),
-      selectBody(target, fields),
-    );
+    const body = this.request.bodyFor(target.upstreamModel, addsUsageOption(target, fields));
+    const wire = createWireRequest(target, method, this.request.upstreamHeaderLines(), body);
     const attempt = new Attempt(target, wire, deadlines, connections, this);
     this.attempts.push(attempt);
     attempt.start();
@@ -134,7 +130,12 @@ export class Exchange implements Responder, AttemptListener, RelayListener {
   private reject(code: ProxyErrorCode): void {
     for (const attempt of this.attempts) attempt.cancel();
     const attempt = this.attempts.at(-1);
-    const { status, send } = prepareRejection(this.response, code, this.request.id);
+    const { status, send } = prepareRejection(
+      this.response,
+      { code },
+      this.request.id,
+      this.request.limitHeaders,
+    );
     const { attempts, request } = this;
     this.services.finish(
       request,
@@ -171,8 +172,9 @@ export class Exchange implements Responder, AttemptListener, RelayListener {
   }
 
   private outcomeOf({ status, error }: Attempt): UsageOutcome {
+    const isClientError = status !== null && status >= 400 && status < 500;
+    if (isClientError && (error === null || error === 'status')) return 'client_error'; // see `failover_on`
     if (error !== null || status! >= 500) return 'upstream_error';
-    if (status! >= 400) return 'client_error';
     return this.relay.meter.hasError ? 'interrupted' : 'ok';
   }
 }

@@ -31,7 +31,7 @@ function startRelay() {
     once: (_event: string, listener: () => void) => callbacks.push(listener),
   };
   const listener = { onBackpressure: jest.fn(), onDrain: jest.fn() };
-  const request = { id: 'id', path: '/v1/x', releaseBody: () => undefined };
+  const request = { id: 'id', path: '/v1/x', limitHeaders: [], releaseBody: () => undefined };
   const relay = new Relay(request as unknown as ProxiedRequest, response as unknown as HttpResponse, {
     ...listener,
     onStreamStart: () => undefined,

@@ -9,7 +9,13 @@ import type { ProxiedRequest } from '../request/proxied-request.js';
 import { EMPTY_BUFFER } from '../wire/empty-buffer.js';
 import { isEventStream } from '../wire/response-headers.js';
 import type { ResponseHeaders } from '../wire/response-headers.js';
-import { addVary, mergeSetHeaders, requestIdHeaders, toClientHeaders } from '../wire/wire-headers.js';
+import {
+  addVary,
+  mergeSetHeaders,
+  requestIdHeaders,
+  toClientHeaders,
+  withLimitHeaders,
+} from '../wire/wire-headers.js';
 import type { ResponseReceiver } from './attempt.js';
 import { EventBoundary, interruptionEvent, isResponsesPath, SequenceTracker } from './interruption-event.js';
 
@@ -94,7 +100,7 @@ export class Relay implements ResponseReceiver {
         return;
       }
       if (!this.hasStarted) this.sendHeaders();
-      const { body } = createRejection('stream_interrupted', request.id);
+      const { body } = createRejection({ code: 'stream_interrupted' }, request.id);
       const event = this.boundary!.separator + interruptionEvent(request.path, body, this.sequence?.next);
       response.write(event, () => response.socket?.destroySoon());
     });
@@ -111,7 +117,8 @@ export class Relay implements ResponseReceiver {
     this.request.releaseBody(); // no other upstream can be tried any more
     const headers = addVary(toClientHeaders(this.upstream.rawHeaders));
     headers.push(...requestIdHeaders(this.request.id));
-    const sent = this.isStream ? removeLength(headers) : headers;
+    const limited = withLimitHeaders(headers, this.request.limitHeaders);
+    const sent = this.isStream ? removeLength(limited) : limited;
     this.response.writeHead(this.upstream.status, mergeSetHeaders(this.response, sent));
   }
 

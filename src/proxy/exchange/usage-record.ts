@@ -1,24 +1,32 @@
-import { firstCodePoints } from '../../common/text/text.js';
+import { firstCodePoints, storableText } from '../../common/text/text.js';
+import { NO_COST, requestCost } from '../../prices/request-cost.js';
+import type { RequestCost } from '../../prices/request-cost.js';
 import type { UpstreamAttempt, UsageOutcome, UsageRecord } from '../../usage/record/usage-record.js';
 import type { Attempt } from './attempt.js';
 import { NO_USAGE } from '../metering/meter.js';
 import type { MeteredUsage } from '../metering/meter.js';
+import type { TokenCounts } from '../metering/token-counts.js';
+import { generatesNothing } from '../request/generates-nothing.js';
 import type { ProxiedRequest } from '../request/proxied-request.js';
 
 const PATH_LIMIT = 1_024;
+const MODEL_LIMIT = 200;
 /**
  * Limits the size of a record. A page has 200 records: with every attempt of a large pool and full names, one page
  * would take hundreds of megabytes.
  */
 export const MAX_ATTEMPTS = 10;
 export const NAME_CODE_POINTS = 64;
-const NO_UPSTREAM = { id: null, name: null, provider: null };
+const NO_UPSTREAM = { id: null, name: null, provider: null, upstreamModel: null };
+/** Failures before an upstream could begin to work. */
+const NEVER_BEGAN: readonly (string | null)[] = ['dns', 'connect', 'refused', 'tls'];
 
 export function toUsageRecord(request: ProxiedRequest, result: ExchangeResult): UsageRecord {
   const { key, fields, beganAt } = request;
   const { usage = NO_USAGE, firstContentAt } = result;
   const { tokens, source } = usage;
   const upstream = result.attempt?.target ?? NO_UPSTREAM;
+  const cost = costOfResult(request, result, tokens);
   return {
     id: request.createRecordId(),
     request_id: request.id,
@@ -43,7 +51,24 @@ export function toUsageRecord(request: ProxiedRequest, result: ExchangeResult): 
     latency_ms: roundMilliseconds(performance.now() - beganAt),
     ttft_ms: firstContentAt === undefined ? null : roundMilliseconds(firstContentAt - beganAt),
     attempts: result.attempts.slice(0, MAX_ATTEMPTS).map(toUpstreamAttempt),
+    cache_write_tokens: tokens.cache_write_tokens,
+    reasoning_tokens: tokens.reasoning_tokens,
+    upstream_model:
+      upstream.upstreamModel === null ? null : storableText(upstream.upstreamModel, MODEL_LIMIT),
+    cost_usd: cost.usd,
+    price_source: cost.source,
   };
+}
+
+/** Cost of a request: 0 if no upstream can have charged for it, unknown if one may have without telling how much. */
+function costOfResult(request: ProxiedRequest, result: ExchangeResult, tokens: TokenCounts): RequestCost {
+  const { attempt, attempts, outcome } = result;
+  const isRejected = outcome === 'client_error' || outcome === 'no_upstream';
+  if (!attempt || isRejected || !generatesOutput(request) || generatesNothing(request)) return NO_COST;
+  if (attempts.every(({ error }) => NEVER_BEGAN.includes(error))) return NO_COST;
+  const { upstreamModel, id: upstreamId, provider } = attempt.target;
+  const name = upstreamModel ?? request.fields.requestedModel?.name ?? null;
+  return requestCost(tokens, { name, upstreamId, provider, timeMs: request.arrivedAtMs }, request.prices);
 }
 
 function toUpstreamAttempt({ target, status, error, durationMs }: Attempt): UpstreamAttempt {

@@ -65,7 +65,9 @@ function readMember(
   const valueEnd = skipValue(text, valueStart, to);
   if (valueEnd <= valueStart || valueEnd > to) return -1;
   const key = wantedKey(text, start + 1, keyEnd - 1, wanted);
-  if (key !== undefined) members.set(key, { start: valueStart, end: valueEnd });
+  if (key !== undefined) {
+    members.set(key, { start: valueStart, end: valueEnd, isRepeated: members.has(key) });
+  }
   return skipSpace(text, valueEnd, to);
 }
 
@@ -164,4 +166,6 @@ export interface MemberSpan {
   readonly start: number;
   /** Position after the last byte. */
   readonly end: number;
+  /** Whether an earlier member has the same name. */
+  readonly isRepeated: boolean;
 }

@@ -24,14 +24,20 @@ export interface TokenCounts {
   readonly input_tokens: number | null;
   /** Part of the input that was read from the provider's cache. */
   readonly cached_input_tokens: number | null;
+  /** Part of the input that was written to the provider's cache. */
+  readonly cache_write_tokens: number | null;
   readonly output_tokens: number | null;
+  /** Part of the output. */
+  readonly reasoning_tokens: number | null;
   readonly total_tokens: number | null;
 }
 
 export const NO_TOKENS: TokenCounts = {
   input_tokens: null,
   cached_input_tokens: null,
+  cache_write_tokens: null,
   output_tokens: null,
+  reasoning_tokens: null,
   total_tokens: null,
 };
 
@@ -39,27 +45,26 @@ export const NO_TOKENS: TokenCounts = {
 export type ProviderUsage = JsonObject;
 
 function parsePass(usage: ProviderUsage, provider: string | undefined): TokenCounts {
-  const input = parseCount(usage.prompt_tokens) ?? parseAnthropicInput(usage);
-  const output =
-    parseReasoningOutput(usage, provider) ??
-    parseCount(usage.completion_tokens) ??
-    parseCount(usage.output_tokens);
-  return withTotal(input, parseCachedInput(usage), output, parseCount(usage.total_tokens));
+  const separate = parseSeparateReasoning(usage, provider);
+  const output = parseCount(usage.completion_tokens) ?? parseCount(usage.output_tokens);
+  return withTotal(
+    {
+      input_tokens: parseCount(usage.prompt_tokens) ?? parseAnthropicInput(usage),
+      cached_input_tokens: parseCachedInput(usage),
+      cache_write_tokens: parseCacheWrite(usage),
+      output_tokens: separate === null ? output : (output ?? 0) + separate,
+      reasoning_tokens: separate ?? parseReasoning(usage),
+    },
+    parseCount(usage.total_tokens),
+  );
 }
 
+type Counts = Omit<TokenCounts, 'total_tokens'>;
+
 /** @param total used if input or output is unknown */
-function withTotal(
-  input: number | null,
-  cachedInput: number | null,
-  output: number | null,
-  total: number | null,
-): TokenCounts {
-  return {
-    input_tokens: input,
-    cached_input_tokens: cachedInput,
-    output_tokens: output,
-    total_tokens: input !== null && output !== null ? input + output : total,
-  };
+function withTotal(counts: Counts, total: number | null): TokenCounts {
+  const { input_tokens: input, output_tokens: output } = counts;
+  return { ...counts, total_tokens: input !== null && output !== null ? input + output : total };
 }
 
 /** @param fallback counts for figures that no pass reports */
@@ -68,21 +73,38 @@ function sumPasses(counts: readonly TokenCounts[], fallback: TokenCounts): Token
     const known = counts.flatMap((each) => each[name] ?? []);
     return known.length === 0 ? fallback[name] : parseCount(known.reduce((a, b) => a + b));
   };
-  return withTotal(sum('input_tokens'), sum('cached_input_tokens'), sum('output_tokens'), null);
+  return withTotal(
+    {
+      input_tokens: sum('input_tokens'),
+      cached_input_tokens: sum('cached_input_tokens'),
+      cache_write_tokens: sum('cache_write_tokens'),
+      output_tokens: sum('output_tokens'),
+      reasoning_tokens: sum('reasoning_tokens'),
+    },
+    null,
+  );
 }
 
 /**
- * Parses the output of providers that bill reasoning as output but count it separately. xAI reports the reasoning tokens.
- * Gemini includes them in the total only.
+ * Parses reasoning tokens of providers that bill them as output but count them separately. xAI reports the number. Gemini
+ * includes them in the total only.
  * @returns null for other providers
  */
-function parseReasoningOutput(usage: ProviderUsage, provider: string | undefined): number | null {
+function parseSeparateReasoning(usage: ProviderUsage, provider: string | undefined): number | null {
   const [input, total] = [parseCount(usage.prompt_tokens), parseCount(usage.total_tokens)];
-  const output = parseCount(usage.completion_tokens) ?? 0;
   if (input === null || total === null) return null;
-  const separate = total - input - output;
-  const { reasoning_tokens: reasoning } = asObject(usage.completion_tokens_details) ?? {};
-  return separate > 0 && (separate === reasoning || provider === 'google') ? output + separate : null;
+  const separate = total - input - (parseCount(usage.completion_tokens) ?? 0);
+  return separate > 0 && (separate === parseReasoning(usage) || provider === 'google') ? separate : null;
+}
+
+function parseReasoning(usage: ProviderUsage): number | null {
+  const details = asObject(usage.completion_tokens_details) ?? asObject(usage.output_tokens_details);
+  return parseCount(details?.reasoning_tokens);
+}
+
+function parseCacheWrite(usage: ProviderUsage): number | null {
+  const details = asObject(usage.prompt_tokens_details) ?? asObject(usage.input_tokens_details);
+  return parseCount(usage.cache_creation_input_tokens) ?? parseCount(details?.cache_write_tokens); // OpenRouter
 }
 
 /** Adds the tokens that Anthropic read from and wrote to its cache, which `input_tokens` does not include. */

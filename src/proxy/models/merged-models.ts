@@ -10,7 +10,7 @@ export class MergedModels {
   private firstId: string | null = null;
   private lastId: string | null = null;
 
-  constructor(private readonly anthropic: boolean) {}
+  constructor(readonly anthropic: boolean) {}
 
   /** @throws RangeError if a model is nested deeper than `JSON.stringify` supports, though `JSON.parse` accepted it */
   add(models: readonly ListedModel[]): void {
@@ -24,6 +24,10 @@ export class MergedModels {
       this.lastId = model.id;
     }
     this.texts.push(Buffer.from(text));
+  }
+
+  get isEmpty(): boolean {
+    return this.ids.size === 0;
   }
 
   /** @returns the JSON text in chunks */

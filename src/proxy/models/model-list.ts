@@ -3,15 +3,19 @@ import { Injectable } from '@nestjs/common';
 import { KeyedSemaphore, Semaphore } from '../../common/async/semaphore.js';
 import type { HttpResponse } from '../../http/http-exchange.js';
 import { CLIENT_GONE_STATUS } from '../../metrics/request-observer.js';
+import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
 import type { Attempt } from '../exchange/attempt.js';
-import { ANTHROPIC_VERSION_LINE, ModelListRequest } from './model-list-request.js';
+import { ModelListRequest } from './model-list-request.js';
 import { MergedModels, parseModels } from './merged-models.js';
+import type { ListedModel } from './merged-models.js';
+import { isForAnthropic, sendJson } from './own-response.js';
+import { isAsked, modelsOf } from './upstream-models.js';
 import { prepareRejection } from '../errors/prepared-rejection.js';
 import type { ProxiedRequest, Responder } from '../request/proxied-request.js';
-import type { Target, Targets } from '../pool/targets.js';
+import { Targets } from '../pool/targets.js';
+import type { Target } from '../pool/targets.js';
 import { UpstreamConnections } from '../wire/upstream-connections.js';
 import type { RecordResult } from '../exchange/usage-record.js';
-import { requestIdHeaders, mergeSetHeaders, VARY } from '../wire/wire-headers.js';
 
 /** Maximum number of upstreams per list. All are requested at once, so that slow ones delay the list only once. */
 export const MAX_LISTED_UPSTREAMS = 50;
@@ -29,7 +33,7 @@ export function isModelList({ method, path }: ProxiedRequest): boolean {
   return method === 'GET' && (path === '/v1/models' || path === '/v1/models/');
 }
 
-/** Responds to `GET /v1/models` with the merged lists of the first 50 upstreams of a pool. */
+/** Responds to `GET /v1/models` with the merged models of a pool. At most 50 upstreams are asked. */
 @Injectable()
 export class ModelList {
   private readonly semaphores = new KeyedSemaphore<number>(
@@ -38,18 +42,19 @@ export class ModelList {
 
   constructor(private readonly connections: UpstreamConnections) {}
 
+  /** @param upstreams in the order of the list */
   respond(
     request: ProxiedRequest,
     response: HttpResponse,
-    targets: Targets,
+    upstreams: readonly PoolUpstream[],
     recordResult: RecordResult,
   ): void {
-    const listing = new Listing(request, response, recordResult);
+    const listing = new Listing(request, response, upstreams, recordResult);
     request.responder = listing;
     const closed = new Promise<void>((resolve) => response.on('close', resolve));
     const list = async () => {
       if (response.destroyed) return;
-      await listing.run(targets, this.connections);
+      await listing.run(this.connections);
       await closed;
     };
     this.semaphores.run(request.key.organizationId, list).catch((error: unknown) => {
@@ -67,18 +72,20 @@ class Listing implements Responder {
   constructor(
     private readonly request: ProxiedRequest,
     private readonly response: HttpResponse,
+    private readonly upstreams: readonly PoolUpstream[],
     private readonly recordResult: RecordResult,
   ) {}
 
-  async run(targets: Targets, connections: UpstreamConnections): Promise<void> {
+  async run(connections: UpstreamConnections): Promise<void> {
     const lines = this.request.upstreamHeaderLines();
+    const targets = Targets.create(this.upstreams.filter(isAsked), this.request, MAX_LISTED_UPSTREAMS);
     const all = [...remaining(targets)];
     this.requests = all.map((target) => new ModelListRequest(target, lines, connections));
     const bodies = await Promise.all(this.requests.map((request) => request.send()));
-    const { merged, hasFailed, firstIndex } = await this.merge(bodies, ANTHROPIC_VERSION_LINE.test(lines));
+    const { merged, hasFailed, firstIndex } = await this.merge(bodies, isForAnthropic(lines));
     if (this.response.destroyed) return;
-    const attempt = this.requests[firstIndex]?.attempt;
-    if (attempt) this.send(merged.toJson(), attempt);
+    const isListed = firstIndex >= 0 || !merged.isEmpty || all.length === 0;
+    if (isListed) this.send(merged.toJson(), this.requests[firstIndex]?.attempt);
     else this.reject(hasFailed ? 'upstream_error' : 'upstream_unreachable');
   }
 
@@ -92,7 +99,12 @@ class Listing implements Responder {
   reject(code: 'rate_limited' | 'upstream_error' | 'upstream_unreachable'): void {
     const { attempts } = this;
     const outcome = code === 'rate_limited' ? 'client_error' : 'upstream_error';
-    const { status, send } = prepareRejection(this.response, code, this.request.id);
+    const { status, send } = prepareRejection(
+      this.response,
+      { code },
+      this.request.id,
+      this.request.limitHeaders,
+    );
     const ending = { status, outcome, attempts, attempt: attempts.at(-1), isStream: false } as const;
     this.recordResult(this.request, ending, send);
   }
@@ -104,36 +116,56 @@ class Listing implements Responder {
   /** Yields to other requests between two steps. Drops each body after parsing, to bound the memory. */
   private async merge(bodies: (Buffer | undefined)[], anthropic: boolean): Promise<MergeResult> {
     const result: MergeResult = { merged: new MergedModels(anthropic), hasFailed: false, firstIndex: -1 };
-    for (let i = 0; i < bodies.length && !this.response.destroyed; i++) {
-      const body = bodies[i];
-      bodies[i] = undefined;
-      const models = body && parseModels(body);
-      if (!models) continue;
-      try {
-        for (let from = 0; from < models.length; from += MODELS_PER_TURN) {
-          result.merged.add(models.slice(from, from + MODELS_PER_TURN));
-          await nextTurn();
-        }
-        if (result.firstIndex < 0) result.firstIndex = i;
-      } catch {
-        result.hasFailed = true;
-      }
+    let asked = 0;
+    for (const upstream of this.upstreams) {
+      if (this.response.destroyed) break;
+      const index = isAsked(upstream) ? asked++ : -1;
+      const own = takeModels(bodies, index);
+      if (own || upstream.rules) await this.mergeOne(upstream, own, index, result);
     }
     return result;
   }
 
-  private send(body: readonly Buffer[], attempt: Attempt): void {
-    const { request, response, attempts } = this;
-    const length = body.reduce((sum, chunk) => sum + chunk.length, 0);
-    this.recordResult(request, { status: 200, outcome: 'ok', attempts, attempt, isStream: false }, () => {
-      if (response.destroyed) return;
-      const headers = ['content-type', 'application/json; charset=utf-8', 'content-length', String(length)];
-      headers.push('vary', VARY, ...requestIdHeaders(request.id));
-      response.writeHead(200, mergeSetHeaders(response, headers));
-      for (const chunk of body) response.write(chunk);
-      response.end();
-    });
+  private async mergeOne(
+    upstream: PoolUpstream,
+    own: readonly ListedModel[] | undefined,
+    index: number,
+    result: MergeResult,
+  ): Promise<void> {
+    try {
+      await this.add(modelsOf(upstream, own ?? [], result.merged.anthropic), result.merged);
+      if (own && result.firstIndex < 0) result.firstIndex = index;
+    } catch {
+      result.hasFailed = true;
+    }
   }
+
+  private async add(models: Iterable<ListedModel>, merged: MergedModels): Promise<void> {
+    const { limits } = this.request.key;
+    let turn: ListedModel[] = [];
+    for (const model of models) {
+      if (limits?.findForbidding(model.id)) continue; // the key may not use the model
+      if (turn.push(model) < MODELS_PER_TURN) continue;
+      merged.add(turn);
+      turn = [];
+      await nextTurn();
+    }
+    merged.add(turn);
+    await nextTurn();
+  }
+
+  private send(body: readonly Buffer[], attempt: Attempt | undefined): void {
+    const { request, attempts } = this;
+    const ending = { status: 200, outcome: 'ok', attempts, attempt, isStream: false } as const;
+    this.recordResult(request, ending, () => sendJson(request, this.response, body));
+  }
+}
+
+/** Parses a body and drops it. @returns undefined if there is no body, or it is not a list */
+function takeModels(bodies: (Buffer | undefined)[], index: number): ListedModel[] | undefined {
+  const body = bodies[index];
+  if (body) bodies[index] = undefined;
+  return body && parseModels(body);
 }
 
 interface MergeResult {
@@ -144,6 +176,6 @@ interface MergeResult {
   firstIndex: number;
 }
 
-function* remaining(targets: Targets): Generator<Target> {
-  for (let target = targets.next(); target; target = targets.next()) yield target;
+function* remaining(targets: Targets | undefined): Generator<Target> {
+  for (let target = targets?.next(); target; target = targets?.next()) yield target;
 }

@@ -6,10 +6,19 @@ import type { AuthenticatedKey } from '../../keys/key-authenticator.js';
 import { DatabaseUnavailable } from '../../keys/keys.errors.js';
 import { POOL_CHANGED, UpstreamsService } from '../../upstreams/upstreams.service.js';
 import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
+import type { OwnPrices } from '../../prices/own-prices.js';
+import { PricesService } from '../../prices/prices.service.js';
 
 const MAX_CACHED_POOLS = 10_000;
 
-type Pool = readonly PoolUpstream[];
+/** Snapshot of an organization's upstreams and prices, until one of them changes. */
+export interface Pool {
+  /** Sorted by priority. */
+  readonly upstreams: readonly PoolUpstream[];
+  /** Whether an upstream does not serve every model. */
+  readonly hasModelRules: boolean;
+  readonly prices: OwnPrices | undefined;
+}
 
 /**
  * Cached pools of the organizations. While the database is unreachable, stale pools are served as long as stale keys
@@ -21,6 +30,7 @@ export class Pools {
 
   constructor(
     private readonly upstreams: UpstreamsService,
+    private readonly prices: PricesService,
     invalidations: Invalidations,
     { keyGraceSeconds }: Settings,
   ) {
@@ -32,7 +42,7 @@ export class Pools {
     );
   }
 
-  /** @returns the pool of the key's owner, in the order of priority @throws DatabaseUnavailable */
+  /** @returns the pool of the key's owner @throws DatabaseUnavailable */
   get({ organizationId, isInGrace }: AuthenticatedKey): Pool | Promise<Pool> {
     // A key in grace means that the database has just failed to respond: no second query.
     const pool = isInGrace ? this.cache.getStale(organizationId) : this.cache.getFresh(organizationId);
@@ -41,10 +51,18 @@ export class Pools {
 
   private async load(organizationId: number): Promise<Pool> {
     try {
-      const { value } = await this.cache.read(organizationId, () => this.upstreams.findPool(organizationId));
+      const { value } = await this.cache.read(organizationId, () => this.read(organizationId));
       return value;
     } catch {
       throw new DatabaseUnavailable();
     }
+  }
+
+  private async read(organizationId: number): Promise<Pool> {
+    const [upstreams, prices] = await Promise.all([
+      this.upstreams.findPool(organizationId),
+      this.prices.find(organizationId),
+    ]);
+    return { upstreams, prices, hasModelRules: upstreams.some(({ rules }) => rules !== null) };
   }
 }

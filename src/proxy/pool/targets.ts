@@ -2,9 +2,13 @@ import { isKeySecret } from '../../keys/key-format.js';
 import { credentialHeader } from '../../upstreams/provider.js';
 import { parseEndpoint, pathAt, parseRequestTarget } from '../../upstreams/target-url.js';
 import type { EndpointUrl, RequestTarget } from '../../upstreams/target-url.js';
+import type { ModelRules } from '../../upstreams/models/model-rules.js';
 import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
 import { LOOP_HEADER, LOOP_TOKEN } from '../request/loop-detection.js';
+import type { ProxiedRequest } from '../request/proxied-request.js';
 import type { RequestFields } from '../request/request-fields.js';
+import { replacePathModel } from '../request/requested-model.js';
+import type { RequestedModel } from '../request/requested-model.js';
 import type { WireRequest } from '../wire/upstream-connection.js';
 
 /** Sent only to upstreams whose key is a proxy key: no other upstream leads to a mintkeep. */
@@ -17,6 +21,7 @@ export class Targets {
   private constructor(
     private readonly upstreams: readonly PoolUpstream[],
     private readonly requestTarget: RequestTarget,
+    private readonly model: RequestedModel | undefined,
     private readonly limit: number,
   ) {}
 
@@ -27,20 +32,29 @@ export class Targets {
    */
   static create(
     upstreams: readonly PoolUpstream[],
-    requestTarget: string,
+    { target, fields: { requestedModel } }: RoutedRequest,
     limit: number,
   ): Targets | undefined {
-    const parsed = parseRequestTarget(requestTarget);
-    return parsed && new Targets(upstreams, parsed, Math.min(limit, upstreams.length));
+    const parsed = parseRequestTarget(target);
+    return parsed && new Targets(upstreams, parsed, requestedModel, Math.min(limit, upstreams.length));
   }
 
   /** @returns undefined after the last target that the limit allows */
   next(): Target | undefined {
     if (this.position === this.limit) return undefined;
-    const endpoint = getEndpoint(this.upstreams[this.position++]!);
-    const { id, organizationId, name, provider, origin, upstreamLines } = endpoint;
-    const path = pathAt(endpoint, this.requestTarget);
-    return { id, organizationId, name, provider, origin, path, upstreamLines };
+    const upstream = this.upstreams[this.position++]!;
+    const endpoint = getEndpoint(upstream);
+    const { id, organizationId, name, provider, failoverOn, origin, upstreamLines } = endpoint;
+    const upstreamModel =
+      upstream.rules && this.model ? upstreamModelOf(upstream.rules, this.model.name) : null;
+    const path = pathAt(endpoint, this.targetFor(upstreamModel));
+    return { id, organizationId, name, provider, failoverOn, origin, path, upstreamLines, upstreamModel };
+  }
+
+  private targetFor(upstreamModel: string | null): RequestTarget {
+    const { requestTarget, model } = this;
+    if (upstreamModel === null || model?.place !== 'path') return requestTarget;
+    return parseRequestTarget(replacePathModel(requestTarget.target, upstreamModel)) ?? requestTarget;
   }
 }
 
@@ -50,6 +64,10 @@ export interface Target {
   readonly organizationId: number;
   readonly name: string;
   readonly provider: string;
+  /** Statuses below 500 that count as failures. */
+  readonly failoverOn: readonly number[];
+  /** Name of the model at the upstream; null for the name that the client requested. */
+  readonly upstreamModel: string | null;
   /** Scheme, host and port. */
   readonly origin: string;
   /** Path and query. */
@@ -67,30 +85,33 @@ const endpoints = new WeakMap<PoolUpstream, Endpoint>();
 function getEndpoint(upstream: PoolUpstream): Endpoint {
   const cached = endpoints.get(upstream);
   if (cached) return cached;
-  const { id, organizationId, name, provider, baseUrl, apiKey } = upstream;
+  const { id, organizationId, name, provider, failoverOn, baseUrl, apiKey } = upstream;
   const url = parseEndpoint(baseUrl);
   const host = url.origin.slice(url.origin.indexOf('//') + 2);
   const [[header, value] = ['', '']] = Object.entries(credentialHeader(provider, apiKey));
   const upstreamLines = `host: ${host}\r\n${header}: ${value}\r\n${isKeySecret(apiKey) ? LOOP_LINE : ''}`;
-  const endpoint = { ...url, id, organizationId, name, provider, upstreamLines };
+  const endpoint = { ...url, id, organizationId, name, provider, failoverOn, upstreamLines };
   endpoints.set(upstream, endpoint);
   return endpoint;
 }
 
 /** Part of a {@link Target} that all requests share. */
-interface Endpoint extends EndpointUrl, Omit<Target, 'path' | 'origin'> {}
+interface Endpoint extends EndpointUrl, Omit<Target, 'path' | 'origin' | 'upstreamModel'> {}
+
+/** Request whose upstreams are chosen. */
+export type RoutedRequest = Pick<ProxiedRequest, 'target' | 'fields'>;
+
+function upstreamModelOf(rules: ModelRules, model: string): string | null {
+  const upstreamModel = rules.find(model)?.toUpstream(model) ?? model;
+  return upstreamModel === model ? null : upstreamModel;
+}
 
 /** Providers that report the usage of every stream. Mistral rejects the option (422, `extra_forbidden`). */
 const ALWAYS_REPORT_USAGE = new Set(['mistral', 'openrouter']);
 
 /** Whether the body for this upstream gets a usage option that the client did not send. */
-export function addsUsageOption({ provider }: Target, { bodyForUsage }: RequestFields): boolean {
-  return bodyForUsage !== undefined && !ALWAYS_REPORT_USAGE.has(provider);
-}
-
-/** @returns the body for this upstream */
-export function selectBody(target: Target, fields: RequestFields): Buffer {
-  return addsUsageOption(target, fields) ? fields.bodyForUsage! : fields.body;
+export function addsUsageOption({ provider }: Target, { usageEdit }: RequestFields): boolean {
+  return usageEdit !== undefined && !ALWAYS_REPORT_USAGE.has(provider);
 }
 
 const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);

@@ -2,10 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { HttpRequest } from '../../http/http-exchange.js';
 import { requestIdFor } from '../../common/api/request-id.js';
 import type { AuthenticatedKey } from '../../keys/key-authenticator.js';
+import type { OwnPrices } from '../../prices/own-prices.js';
 import { EMPTY_BUFFER } from '../wire/empty-buffer.js';
+import { applyEdits } from './edit.js';
+import type { Edit } from './edit.js';
+import { hasSecondFormModel } from './form-model.js';
 import type { HeldBody } from './held-body.js';
+import { modelEdit } from './requested-model.js';
 import { NO_FIELDS } from './request-fields.js';
 import { toUpstreamHeaderLines } from '../wire/wire-headers.js';
+
+const NO_HEADERS: readonly string[] = [];
 
 /** Request whose key was verified. Contains secrets and must not be logged. */
 export class ProxiedRequest {
@@ -23,7 +30,14 @@ export class ProxiedRequest {
   responder?: Responder = undefined;
   /** Reservation of a large body. */
   private held?: HeldBody = undefined;
-  private readonly arrivedAtMs = Date.now();
+  /** Body of the last attempt, if it differs from the client's. */
+  private edited?: EditedBody = undefined;
+  /** Own prices of the owner, once the pool was loaded. */
+  prices?: OwnPrices = undefined;
+  /** Headers of the limits that apply: alternating names and values. */
+  limitHeaders: readonly string[] = NO_HEADERS;
+  /** Unix time of the arrival. */
+  readonly arrivedAtMs = Date.now();
   private ownId?: string = undefined;
   private ownTime?: string = undefined;
 
@@ -56,20 +70,49 @@ export class ProxiedRequest {
   /** Keeps the reservation of a large body. {@link fields} must be parsed already. */
   holdBody(held: HeldBody): void {
     this.held = held;
-    held.addCopy(this.fields.bodyForUsage?.length ?? 0);
+  }
+
+  /**
+   * Returns the body for an upstream; every byte that is not edited stays as it was. The last edited body is kept for the
+   * next upstream.
+   * @param upstreamModel name of the model at the upstream; null for the name that the client requested
+   * @param addsUsage whether the body gets `stream_options.include_usage`
+   */
+  bodyFor(upstreamModel: string | null, addsUsage: boolean): Buffer {
+    const last = this.edited;
+    if (upstreamModel === null && !addsUsage) return this.fields.body;
+    if (last?.upstreamModel === upstreamModel && last.addsUsage === addsUsage) return last.body;
+    const edits = this.editsFor(upstreamModel, addsUsage);
+    if (edits.length === 0) return this.fields.body;
+    const body = applyEdits(this.fields.body, edits);
+    this.held?.addCopy(body.length - (last?.body.length ?? 0));
+    this.edited = { upstreamModel, addsUsage, body };
+    return body;
+  }
+
+  private editsFor(upstreamModel: string | null, addsUsage: boolean): Edit[] {
+    const { usageEdit, requestedModel } = this.fields;
+    const model = upstreamModel === null ? undefined : modelEdit(requestedModel!, upstreamModel);
+    return [addsUsage ? usageEdit : undefined, model].filter((edit) => edit !== undefined);
   }
 
   /** Frees the memory of the body, which no further upstream needs. */
   releaseBody(): void {
+    this.edited = undefined;
     if (!this.held) return;
     this.held.release();
     this.held = undefined;
-    this.fields = { ...this.fields, body: EMPTY_BUFFER, bodyForUsage: undefined };
+    this.fields = { ...this.fields, body: EMPTY_BUFFER };
   }
 
   /** Unique id for the usage record. A request id that the client chose may not be unique and is not used. */
   createRecordId(): string {
     return this.request.headers['x-request-id'] === this.id ? randomUUID() : this.id;
+  }
+
+  /** Whether the body is a form with several fields `model`. */
+  hasSecondFormModel(): boolean {
+    return hasSecondFormModel(this.fields.body, this.request.headers['content-type']);
   }
 
   /** Lines of the client's headers that upstreams receive. */
@@ -89,6 +132,12 @@ function isoTime(at: number): string {
 function pathOf(url: string): string {
   const end = url.indexOf('?');
   return end < 0 ? url : url.slice(0, end);
+}
+
+interface EditedBody {
+  readonly upstreamModel: string | null;
+  readonly addsUsage: boolean;
+  readonly body: Buffer;
 }
 
 /** Producer of the response to a request. */

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { readObject } from '../json/json-members.js';
-import { parseFields } from './request-fields.js';
+import { applyEdits } from './edit.js';
+import { modelEdit } from './requested-model.js';
+import { NO_FIELDS, parseFields } from './request-fields.js';
 
 const CHAT = '/v1/chat/completions';
 
@@ -83,7 +85,8 @@ it('adds the usage option to a chat stream and changes nothing else', () => {
   fc.assert(
     fc.property(body, (bytes) => {
       const given = parse(bytes);
-      const { stream, body, bodyForUsage: sent } = fieldsOf(bytes);
+      const { stream, body, usageEdit } = fieldsOf(bytes);
+      const sent = usageEdit && applyEdits(bytes, [usageEdit]);
       expect(body).toBe(bytes);
       expect([sent !== undefined, stream]).toEqual([lacksUsage(given), given.stream === true]);
       if (!sent) return;
@@ -128,7 +131,8 @@ it.each([
     '{"\\u0073tream":true,"stream\\u005foptions":{"include_\\u0075sage":true}}',
   ],
 ])('adds include_usage to stream_options if they are %s', (_description, before, after) => {
-  expect(fieldsOf(Buffer.from(before)).bodyForUsage?.toString()).toBe(after);
+  const bytes = Buffer.from(before);
+  expect(applyEdits(bytes, [fieldsOf(bytes).usageEdit!]).toString()).toBe(after);
 });
 
 it('does not edit bodies of other requests', () => {
@@ -137,7 +141,7 @@ it('does not edit bodies of other requests', () => {
       body,
       fc.constantFrom('/v1/completions', '/v1/responses', '/v1/messages', '/v1/chat'),
       (bytes, path) => {
-        expect(fieldsOf(bytes, path)).toMatchObject({ body: bytes, bodyForUsage: undefined });
+        expect(fieldsOf(bytes, path)).toMatchObject({ body: bytes, usageEdit: undefined });
       },
     ),
   );
@@ -146,7 +150,7 @@ it('does not edit bodies of other requests', () => {
 it('does not edit compressed bodies', () => {
   const bytes = Buffer.from('{"stream":true}');
   const fields = parseFields(CHAT, { 'content-encoding': 'gzip' }, bytes);
-  expect(fields).toEqual({ model: null, stream: false, body: bytes });
+  expect(fields).toEqual({ ...NO_FIELDS, body: bytes });
 });
 
 it('finds the same members as JSON.parse, with their positions', () => {
@@ -178,7 +182,7 @@ it('finds no object in a truncated text, and never throws', () => {
       const whole = bytes.toString().trimEnd();
       const cut = Buffer.from(whole).subarray(0, Math.floor(part * (Buffer.byteLength(whole) - 1)));
       expect(readObject(cut, ['stream'])).toBeUndefined();
-      expect(fieldsOf(cut)).toEqual({ model: null, stream: false, body: cut });
+      expect(fieldsOf(cut)).toEqual({ ...NO_FIELDS, body: cut });
       expect(() => fieldsOf(Buffer.from(broken.join('')))).not.toThrow();
     }),
     { numRuns: 500 },
@@ -189,4 +193,78 @@ it('finds members behind thousands of others with invalid escapes in their names
   const others = Array.from({ length: 20_000 }, (_, i) => `"\\x${i}":1,`).join('');
   const { model, stream } = fieldsOf(Buffer.from(`{${others}"model":"m","stream":true}`));
   expect([model, stream]).toEqual(['m', true]);
+});
+
+describe('the requested model', () => {
+  /** Members named `model` at the top level, as `JSON.parse` with a duplicate check would see them. */
+  const modelsIn = (bytes: Buffer) => {
+    const seen: unknown[] = [];
+    JSON.parse(bytes.toString(), function revive(this: unknown, key, of: unknown) {
+      if (key === '') seen.push(of);
+      return of;
+    });
+    return (seen.at(-1) as { model?: unknown }).model;
+  };
+
+  it('is the last string member `model`, and several or other values are unclear', () => {
+    fc.assert(
+      fc.property(body, (bytes) => {
+        const { requestedModel, isModelUnclear } = fieldsOf(bytes);
+        const model = modelsIn(bytes);
+        if (typeof model === 'string') expect(requestedModel?.name).toBe(model);
+        else expect([requestedModel, isModelUnclear]).toEqual([undefined, model !== undefined]);
+      }),
+    );
+  });
+
+  it('is replaced, together with the usage option, and no other byte changes', () => {
+    fc.assert(
+      fc.property(body, text, (bytes, upstreamModel) => {
+        const { requestedModel, usageEdit } = fieldsOf(bytes);
+        if (!requestedModel) return;
+        const edit = modelEdit(requestedModel, upstreamModel)!;
+        const edits = [edit, usageEdit].filter((each) => each !== undefined);
+        const sent = applyEdits(bytes, edits);
+        const given = parse(bytes);
+        const stream_options = { ...(given.stream_options as object | null), include_usage: true };
+        expect(parse(sent)).toEqual({
+          ...given,
+          model: upstreamModel,
+          ...(usageEdit && { stream_options }),
+        });
+        const rest = (all: Buffer, at: number) => all.subarray(at).toString('latin1');
+        if (!usageEdit) {
+          expect(rest(sent.subarray(0, edit.start), 0)).toBe(rest(bytes.subarray(0, edit.start), 0));
+          expect(rest(sent, edit.start + Buffer.byteLength(edit.text))).toBe(rest(bytes, edit.end));
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['{"model":"a","model":"a"}', 'a', true],
+    ['{"mod\\u0065l":"a","model":"b"}', 'b', true],
+    ['{"model":null}', undefined, true],
+    ['{"model":["a"]}', undefined, true],
+    ['{"model":"\\x"}', undefined, true],
+    ['{"x":{"model":"a"},"model":"b"}', 'b', false],
+    ['{"x":1}', undefined, false],
+    ['["model"]', undefined, false],
+    ['{"model":"a"', undefined, false],
+  ])('of %s is %s', (json, name, isModelUnclear) => {
+    const fields = fieldsOf(Buffer.from(json));
+    expect([fields.requestedModel?.name, fields.isModelUnclear]).toEqual([name, isModelUnclear]);
+  });
+
+  it.each([
+    ['/v1/models/gpt-5', 'gpt-5'],
+    ['/v1/models/openai%2Fgpt%205', 'openai/gpt 5'],
+    ['/v1/models/a/b', 'a/b'],
+    ['/v1/models/', undefined],
+    ['/v1/models', undefined],
+    ['/v1/models/%', undefined],
+    ['/v1/files/gpt-5', undefined],
+  ])('of the path %s is %s', (path, name) => {
+    expect(parseFields(path, {}, Buffer.alloc(0)).requestedModel?.name).toBe(name);
+  });
 });

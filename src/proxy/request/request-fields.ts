@@ -3,33 +3,57 @@ import { storableText } from '../../common/text/text.js';
 import { EMPTY_BUFFER } from '../wire/empty-buffer.js';
 import { readObject } from '../json/json-members.js';
 import type { MemberSpan, ObjectText } from '../json/json-members.js';
+import type { Edit } from './edit.js';
+import { findFormModel } from './form-model.js';
+import { findPathModel } from './requested-model.js';
+import type { RequestedModel } from './requested-model.js';
 
 const MAX_MODEL_LENGTH = 200;
 const WANTED = ['model', 'stream', 'stream_options'];
 /** JSON string of printable ASCII without escapes. Nearly all model names match. */
 const PLAIN_STRING = /^"[\x20\x21\x23-\x5b\x5d-\x7e]*"$/;
+const PLAIN = /^[\x20-\x7e]*$/;
 const CHAT_COMPLETIONS = /^\/v1\/chat\/completions\/?$/;
 
 /** Parses the fields that the proxy needs. Never throws: only the upstream rejects an invalid body. */
 export function parseFields(path: string, headers: IncomingHttpHeaders, body: Buffer): RequestFields {
-  const object = headers['content-encoding'] === undefined ? readObject(body, WANTED) : undefined;
-  if (!object) return body.length === 0 ? NO_FIELDS : { model: null, stream: false, body };
-  const model = parseModel(body, object.members.get('model'));
+  const isReadable = headers['content-encoding'] === undefined;
+  const object = isReadable ? readObject(body, WANTED) : undefined;
+  if (!object) return parseOther(path, isReadable ? headers['content-type'] : undefined, body);
+  const span = object.members.get('model');
+  const named = parseModel(body, span);
   const stream = isTrue(body, object.members.get('stream'));
-  const bodyForUsage = stream && CHAT_COMPLETIONS.test(path) ? addUsageOption(body, object) : undefined;
-  return { model, stream, body, bodyForUsage };
+  const usageEdit = stream && CHAT_COMPLETIONS.test(path) ? findUsageEdit(body, object) : undefined;
+  const requestedModel = findPathModel(path) ?? named;
+  const isModelUnclear = span !== undefined && (named === undefined || span.isRepeated);
+  return { model: recordedModel(named), requestedModel, isModelUnclear, stream, body, usageEdit };
 }
 
-function parseModel(body: Buffer, span: MemberSpan | undefined): string | null {
-  if (!span) return null;
+/** Parses a request whose body is not a JSON object. @param contentType undefined if the body cannot be read */
+function parseOther(path: string, contentType: string | undefined, body: Buffer): RequestFields {
+  const span = findFormModel(body, contentType);
+  const named = span && ({ name: body.toString('utf8', span.start, span.end), place: 'form', span } as const);
+  const requestedModel = findPathModel(path) ?? named;
+  if (!requestedModel && body.length === 0) return NO_FIELDS;
+  return { ...NO_FIELDS, model: recordedModel(named), requestedModel, body };
+}
+
+function parseModel(body: Buffer, span: MemberSpan | undefined): RequestedModel | undefined {
+  if (!span) return undefined;
   const text = body.toString('latin1', span.start, span.end);
-  if (PLAIN_STRING.test(text)) return text.slice(1, Math.min(text.length - 1, MAX_MODEL_LENGTH + 1));
+  if (PLAIN_STRING.test(text)) return { name: text.slice(1, -1), place: 'json', span };
   try {
     const value: unknown = JSON.parse(body.toString('utf8', span.start, span.end));
-    return typeof value === 'string' ? storableText(value, MAX_MODEL_LENGTH) : null;
+    return typeof value === 'string' ? { name: value, place: 'json', span } : undefined;
   } catch {
-    return null;
+    return undefined;
   }
+}
+
+function recordedModel(model: RequestedModel | undefined): string | null {
+  if (!model) return null;
+  const { name } = model;
+  return name.length <= MAX_MODEL_LENGTH && PLAIN.test(name) ? name : storableText(name, MAX_MODEL_LENGTH);
 }
 
 function isTrue(body: Buffer, span: MemberSpan | undefined): boolean {
@@ -37,45 +61,45 @@ function isTrue(body: Buffer, span: MemberSpan | undefined): boolean {
 }
 
 /**
- * Adds `stream_options.include_usage: true` to a body and changes no other byte.
+ * Creates the edit that adds `stream_options.include_usage: true` to a body.
  * @returns undefined if the body has the option already, or its `stream_options` is not an object
  */
-function addUsageOption(body: Buffer, { contentStart, members }: ObjectText): Buffer | undefined {
+function findUsageEdit(body: Buffer, { contentStart, members }: ObjectText): Edit | undefined {
   const options = members.get('stream_options');
-  if (!options) return splice(body, contentStart, contentStart, '"stream_options":{"include_usage":true},');
+  if (!options)
+    return { start: contentStart, end: contentStart, text: '"stream_options":{"include_usage":true},' };
   if (body.toString('latin1', options.start, options.end) === 'null') {
-    return splice(body, options.start, options.end, '{"include_usage":true}');
+    return { start: options.start, end: options.end, text: '{"include_usage":true}' };
   }
   const object = readObject(body, ['include_usage'], options.start, options.end);
   if (!object) return undefined;
   const { contentStart: at, isEmpty } = object;
   const includeUsage = object.members.get('include_usage');
-  if (!includeUsage) return splice(body, at, at, `"include_usage":true${isEmpty ? '' : ','}`);
+  if (!includeUsage) return { start: at, end: at, text: `"include_usage":true${isEmpty ? '' : ','}` };
   if (isTrue(body, includeUsage)) return undefined;
-  return splice(body, includeUsage.start, includeUsage.end, 'true');
-}
-
-/** Copies a body and replaces the bytes from `start` to `end`. @param text ASCII only */
-function splice(body: Buffer, start: number, end: number, text: string): Buffer {
-  const textEnd = start + text.length;
-  const spliced = Buffer.allocUnsafe(textEnd + body.length - end);
-  body.copy(spliced, 0, 0, start);
-  spliced.write(text, start, 'latin1');
-  body.copy(spliced, textEnd, end);
-  return spliced;
+  return { start: includeUsage.start, end: includeUsage.end, text: 'true' };
 }
 
 /** Fields of a request's body that the proxy needs. The rest of the body is relayed without being parsed. */
 export interface RequestFields {
-  /** Name of the model, at most 200 characters; null if the body has none. */
+  /** Name of the model for the usage record, at most 200 characters; null if the body has none. */
   readonly model: string | null;
+  /** Model that decides which upstreams serve the request; undefined if the request names none. */
+  readonly requestedModel?: RequestedModel;
+  /** Whether the body has several members `model`, or one that is not a string. */
+  readonly isModelUnclear: boolean;
   /** Whether the client requests an event stream. */
   readonly stream: boolean;
   /** Body as received. */
   readonly body: Buffer;
-  /** Copy of the body with `stream_options.include_usage`; undefined if the option must not or need not be added. */
-  readonly bodyForUsage?: Buffer;
+  /** Edit that adds `stream_options.include_usage`; undefined if the option must not or need not be added. */
+  readonly usageEdit?: Edit;
 }
 
 /** Fields of a body that was not read yet or is empty. */
-export const NO_FIELDS: RequestFields = { model: null, stream: false, body: EMPTY_BUFFER };
+export const NO_FIELDS: RequestFields = {
+  model: null,
+  isModelUnclear: false,
+  stream: false,
+  body: EMPTY_BUFFER,
+};

@@ -112,6 +112,21 @@ export function requestIdHeaders(requestId: string): string[] {
   return ['x-request-id', requestId, 'request-id', requestId];
 }
 
+/**
+ * Replaces headers of an upstream by those of the limits that mintkeep applies. Both alternate names and values.
+ * @param headers may be changed
+ */
+export function withLimitHeaders(headers: string[], own: readonly string[]): string[] {
+  if (own.length === 0) return headers;
+  let kept = headers;
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    const name = headers[i]!;
+    if (name.startsWith('x-ratelimit-') && own.includes(name)) kept = kept.toSpliced(i, 2);
+  }
+  for (const text of own) kept.push(text);
+  return kept;
+}
+
 /** Joins the values of all headers with this name; undefined if there is none. */
 function joinValues(headers: readonly string[], name: string): string | undefined {
   let values: string | undefined;
