@@ -1,6 +1,7 @@
 import { ANONYMOUS_BODY, MAX_CHUNKS, SESSION_BODY } from '../../src/common/api/body-bytes.js';
 import { NAME_MAX_CODE_POINTS } from '../../src/common/api/fields.js';
 import { MAX_PARAMETERS } from '../../src/common/api/form-body.js';
+import { MATCHED_NAME_MAX, PATTERN_MAX } from '../../src/common/text/model-pattern.js';
 import { DEFAULT_LIMIT, MAX_LIMIT, PAGE_BYTES } from '../../src/common/api/paging.js';
 import { POLL_INTERVAL_SECONDS, SESSION_SECONDS } from '../../src/device-auth/flow/device-flow.js';
 import {
@@ -19,11 +20,14 @@ import {
 import { CLOSED_MAX } from '../../src/invitations/invitation-rows.js';
 import { PENDING_INVITATIONS_MAX } from '../../src/invitations/invitations.errors.js';
 import { INACTIVE_MAX } from '../../src/keys/key-rows.js';
+import { MODELS_MAX } from '../../src/limits/rules/limit-set.js';
+import { PRICES_MAX } from '../../src/prices/parse-prices.js';
 import { KEYS_MAX } from '../../src/keys/keys.errors.js';
 import { FOUNDED_TEAMS_MAX, MEMBERS_MAX } from '../../src/organizations/model/organizations.errors.js';
 import { DESCRIPTIONS_BYTES, PROJECTS_MAX } from '../../src/projects/projects.errors.js';
 import { STORAGE_TIMEOUT_MS } from '../../src/storage/object-store.js';
-import { UPSTREAMS_MAX } from '../../src/upstreams/upstreams.errors.js';
+import { RULES_MAX } from '../../src/upstreams/models/parse-model-rules.js';
+import { MODEL_RULES_MAX_BYTES, UPSTREAMS_MAX } from '../../src/upstreams/upstreams.errors.js';
 import {
   QUERIES_PER_OWNER,
   SHARE_OF_CONNECTIONS,
@@ -126,6 +130,23 @@ const OBJECT_LIMITS: readonly Limit[] = [
     beyond: '409 `too_many_invitations`',
   },
   { limit: 'upstreams of an owner', value: count(UPSTREAMS_MAX), beyond: '409 `too_many_upstreams`' },
+  {
+    limit: 'model rules of an upstream, and characters of a pattern or model name in them',
+    value: `${count(RULES_MAX)}, ${count(PATTERN_MAX)}`,
+    beyond: '400 `invalid_models`',
+  },
+  {
+    limit: 'model rules of all upstreams of an owner, as JSON',
+    value: bytes(MODEL_RULES_MAX_BYTES),
+    beyond: '409 `models_too_long`',
+  },
+  {
+    limit: 'characters of a model name that is compared with patterns',
+    value: count(MATCHED_NAME_MAX),
+    beyond: 'no pattern matches',
+  },
+  { limit: 'patterns of a models limit', value: count(MODELS_MAX), beyond: '400 `invalid_limits`' },
+  { limit: 'own prices of an owner', value: count(PRICES_MAX), beyond: '400 `invalid_prices`' },
   {
     limit: 'names and titles, trimmed',
     value: `1 to ${count(NAME_MAX_CODE_POINTS)} code points`,
