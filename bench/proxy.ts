@@ -5,6 +5,7 @@ import type { Lab } from './proxy/lab.js';
 import { firstByte, latency } from './proxy/latency.js';
 import { readOptions } from './proxy/options.js';
 import type { FigureName, Options } from './proxy/options.js';
+import { limits } from './proxy/limits.js';
 import { records } from './proxy/records.js';
 import { largeResponses, throughput } from './proxy/saturated.js';
 import { streams } from './proxy/streams.js';
@@ -23,6 +24,7 @@ const BY_NAME: Record<FigureName, Figure> = {
   streams,
   'first-byte': firstByte,
   large: largeResponses,
+  limits,
   records,
 };
 

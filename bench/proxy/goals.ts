@@ -21,6 +21,18 @@ export const GOALS = {
   chunkToNginx: { figure: 'CPU per relayed chunk', direction: 'at most', limit: 2, unit: '× nginx' },
   chunkToPortkey: { figure: 'CPU per relayed chunk', direction: 'at most', limit: 0.45, unit: '× Portkey' },
   largeResponse: { figure: 'CPU per 100 KiB response', direction: 'at most', limit: 3.2, unit: '× nginx' },
+  limits: {
+    figure: 'CPU per request with a model rule, limits on three levels and costs',
+    direction: 'at most',
+    limit: 1.1,
+    unit: '× without',
+  },
+  withoutLimits: {
+    figure: 'CPU per request without limits',
+    direction: 'at most',
+    limit: 1.03,
+    unit: '× the version of --baseline',
+  },
   lostRecords: {
     figure: 'requests rejected, or with a wrong number of usage records, in an outage and a crash',
     direction: 'at most',

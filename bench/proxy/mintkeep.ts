@@ -10,14 +10,16 @@ interface ServiceOptions {
   readonly port?: number;
 }
 
+/** Settings without the limits that the load would exceed. */
+export const UNLIMITED = {
+  UPSTREAM_PRIVATE_NETWORKS: 'allow',
+  PROXY_STREAMS_PER_KEY: '0',
+  PROXY_REQUESTS_IN_FLIGHT: '0',
+};
+
 /** Starts the built service without the limits that the load would exceed. */
 export function startService(workspace: Workspace, { core, port }: ServiceOptions): Promise<PinnedChild> {
-  const unlimited = {
-    UPSTREAM_PRIVATE_NETWORKS: 'allow',
-    PROXY_STREAMS_PER_KEY: '0',
-    PROXY_REQUESTS_IN_FLIGHT: '0',
-  };
-  const env = { ...serviceSettings(workspace), ...unlimited };
+  const env = { ...serviceSettings(workspace), ...UNLIMITED };
   return PinnedChild.startNode({ args: ['dist/main.js'], env, core, port });
 }
 

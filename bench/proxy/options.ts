@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { parseCount, parsePositive } from '../support/options.js';
 
 /** The figures in the order in which they are measured. */
-const FIGURES = ['throughput', 'latency', 'streams', 'first-byte', 'large', 'records'] as const;
+const FIGURES = ['throughput', 'latency', 'streams', 'first-byte', 'large', 'limits', 'records'] as const;
 export type FigureName = (typeof FIGURES)[number];
 
 export interface Options {
@@ -16,6 +16,8 @@ export interface Options {
   readonly requests: number;
   readonly isComplete: boolean;
   readonly output?: string;
+  /** Checkout of an older version, built, that the figure `limits` measures as well. */
+  readonly baseline?: string;
 }
 
 const FULL = { rounds: '3', seconds: '6', warmUpSeconds: 15, requests: '100000' };
@@ -33,6 +35,7 @@ export function readOptions(): Options {
       seconds: { type: 'string' },
       requests: { type: 'string' },
       output: { type: 'string' },
+      baseline: { type: 'string' },
     },
   });
   const defaults = values.quick ? QUICK : FULL;
@@ -47,6 +50,7 @@ export function readOptions(): Options {
     warmUpSeconds: defaults.warmUpSeconds,
     isComplete: !values.quick && values.only === undefined && isFull({ rounds, seconds, requests }),
     output: values.output,
+    baseline: values.baseline,
   };
 }
 

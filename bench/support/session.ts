@@ -22,12 +22,26 @@ export async function newSession(user = 'bench'): Promise<string> {
 }
 
 /** Creates a resource below `/me`. @throws Error if the status is not 201 */
-export async function create(port: number, session: string, path: string, body: object): Promise<Response> {
+export function create(port: number, session: string, path: string, body: object): Promise<Response> {
+  return send('POST', 201, { port, session, path }, body);
+}
+
+/** Replaces a resource below `/me`. @throws Error if the status is not 200 */
+export function put(port: number, session: string, path: string, body: object): Promise<Response> {
+  return send('PUT', 200, { port, session, path }, body);
+}
+
+async function send(
+  method: string,
+  status: number,
+  { port, session, path }: { readonly port: number; readonly session: string; readonly path: string },
+  body: object,
+): Promise<Response> {
   const response = await fetch(`http://127.0.0.1:${port}/me/${path}`, {
-    method: 'POST',
+    method,
     headers: { Authorization: `Bearer ${session}`, 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-  return response;
+  if (response.status === status) return response;
+  throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
 }

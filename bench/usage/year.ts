@@ -7,7 +7,7 @@ const TTFT = { first: 11_080, buckets: 60 };
 
 const COLUMNS = `granularity, start, organization_id, user_id, key_id, upstream_id, upstream_name, provider, model,
   status, last_at, requests, errors, input_tokens, cached_input_tokens, output_tokens, total_tokens, latency_ms,
-  ttft_ms, ttft_requests, histogram`;
+  ttft_ms, ttft_requests, histogram, cost_usd, priced_requests, cache_write_tokens, reasoning_tokens`;
 
 /**
  * Inserts the roll-ups of 2025 that the service would have written at 1,000 requests per second, and returns their number.
@@ -26,7 +26,8 @@ export async function fillYear(client: Client, user: string, combinations: numbe
       `INSERT INTO usage_rollups (${COLUMNS})
        SELECT $1::text, start, 1, $2::text, 1 + c / 6 % 2, 1 + c / 3 % 2, 'upstream ' || (1 + c / 3 % 2), 'openai',
          'model-' || (1 + c % 3), 200 + c / 12, start, $3::bigint, $3::bigint / 100, $3::bigint * 900, NULL,
-         $3::bigint * 100, $3::bigint * 1000, $3::float8 * 300, $3::float8 * 80, $3::bigint, $4::bigint[]
+         $3::bigint * 100, $3::bigint * 1000, $3::float8 * 300, $3::float8 * 80, $3::bigint, $4::bigint[],
+         $3::numeric * 0.0012345678, $3::bigint, $3::bigint * 10, $3::bigint * 40
        FROM generate_series(timestamptz '2025-01-01', '2025-12-31 23:59', ('1 ' || $1)::interval) AS start,
          generate_series(0, $5::integer - 1) AS c`,
       [granularity, user, requests, histogram, combinations],
