@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AppliedLimits, Level } from './rules/applied-limits.js';
 import { periodAt } from './rules/budget-period.js';
+import { reaches } from './rules/limit-set.js';
 import { Consumption } from './consumption/consumption.js';
 import type { ScopeConsumption } from './consumption/scope-consumption.js';
 import { addRateLimitHeaders } from './rate-limit-headers.js';
@@ -138,7 +139,7 @@ function findSpent(scopes: readonly ScopeConsumption[], time: number): Exceeded 
   for (const scope of scopes) {
     scope.usedAt = time;
     const { budget, level } = scope.limits;
-    if (!budget || scope.spent(time) < budget.usd) continue;
+    if (!budget || !reaches(scope.spent(time), budget)) continue;
     const { end } = periodAt(budget.period, new Date(time));
     return { limit: 'budget', level, retryAfterSeconds: end && wholeSeconds(end.getTime() - time) };
   }

@@ -5,6 +5,7 @@ import { periodAt } from './rules/budget-period.js';
 import { CONSUMPTION, consumptionValues } from './consumption/consumption-statement.js';
 import type { ConsumptionRow } from './consumption/consumption-statement.js';
 import type { BudgetStatus, LimitStatusResponse } from './dto/limits.dto.js';
+import { reaches } from './rules/limit-set.js';
 import type { Budget, LimitSet } from './rules/limit-set.js';
 
 /** Requests that were rejected before an upstream was tried do not count. */
@@ -45,6 +46,6 @@ function budgetStatus({ usd, period }: Budget, spent: number, now: Date): Budget
     remaining_usd: Math.max(0, Math.round((usd - spent) * COST_UNITS) / COST_UNITS),
     period_start: start?.toISOString() ?? null,
     period_end: end?.toISOString() ?? null,
-    is_exceeded: spent >= usd,
+    is_exceeded: reaches(spent, { usd, period }),
   };
 }

@@ -11,12 +11,12 @@ import { periodAt } from '../rules/budget-period.js';
 import { Consumption } from '../consumption/consumption.js';
 import { CONSUMPTION, consumptionValues } from '../consumption/consumption-statement.js';
 import type { ConsumptionRow } from '../consumption/consumption-statement.js';
+import { reaches } from '../rules/limit-set.js';
 import type { Budget } from '../rules/limit-set.js';
 import { BudgetMailer } from './budget-mailer.js';
 
 /** Percentages of a budget that lead to a notice. */
 const SHARES = [80, 100];
-const PERCENT = 100;
 /** Start of the only period of the budget `total`. */
 const EPOCH = new Date(0);
 const BATCH = 200;
@@ -89,7 +89,7 @@ export class BudgetNotices {
 
   private async check({ id, budget }: BudgetOwner, spent: number): Promise<void> {
     const start = periodAt(budget.period, new Date()).start ?? EPOCH;
-    const reached = SHARES.filter((share) => spent * PERCENT >= budget.usd * share);
+    const reached = SHARES.filter((share) => reaches(spent, budget, share));
     const notice = `${budget.period} ${start.toISOString()} ${reached.join()}`;
     if (reached.length === 0 || this.known.get(id) === notice) return;
     await this.transactions.run(async (transaction) => {

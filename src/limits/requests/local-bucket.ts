@@ -96,10 +96,14 @@ export class LocalBucket {
     return Math.max(0, Math.floor(ahead) - this.usable(now));
   }
 
-  /** Removes empty shares, and those that are about to end. @returns the rest of these, for the database */
-  removeOld(now: number): Returned | undefined {
+  /**
+   * Removes empty shares, and those that are about to end.
+   * @param ageMs age from which a share is removed
+   * @returns the rest of these, for the database
+   */
+  removeOld(now: number, ageMs = RETURN_AFTER_MS): Returned | undefined {
     const usable = this.shares.filter(({ tokens, usableUntil }) => tokens > 0 && usableUntil > now);
-    const isOld = ({ usableUntil }: Share) => usableUntil - now <= SHARE_MS - RETURN_AFTER_MS;
+    const isOld = ({ usableUntil }: Share) => usableUntil - now <= SHARE_MS - ageMs;
     this.shares = usable.filter((share) => !isOld(share));
     const old = usable.filter(isOld);
     const tokens = old.reduce((sum, share) => sum + share.tokens, 0);

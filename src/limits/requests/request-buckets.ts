@@ -119,7 +119,11 @@ export class RequestBuckets implements BeforeApplicationShutdown {
   ): Promise<void> {
     const sentAt = performance.now();
     const orders = buckets
-      .map((bucket) => ({ bucket, returned: bucket.removeOld(sentAt), ...wantedOf(bucket) }))
+      .map((bucket) => ({
+        bucket,
+        returned: bucket.removeOld(sentAt, this.isStopped ? 0 : undefined),
+        ...wantedOf(bucket),
+      }))
       .filter(({ returned, wanted, ahead }) => returned !== undefined || wanted + ahead > 0);
     for (let from = 0; from < orders.length; from += BATCH) {
       await this.runBatch(orders.slice(from, from + BATCH), sentAt);

@@ -1,6 +1,6 @@
 import { Violation } from '../../common/api/nested-field.js';
 import { periodAt } from './budget-period.js';
-import { limitsAnything, NO_LIMITS, parseLimitSet } from './limit-set.js';
+import { limitsAnything, NO_LIMITS, parseLimitSet, reaches } from './limit-set.js';
 import type { LimitSet } from './limit-set.js';
 
 describe('parseLimitSet', () => {
@@ -24,6 +24,15 @@ describe('parseLimitSet', () => {
       expect(parseLimitSet(value)).toBeInstanceOf(Violation);
     },
   );
+});
+
+it.each([
+  [0.7 + 0.1 + 0.2, 1, 100, true],
+  [0.57, 0.7125, 80, true],
+  [0.9999, 1, 100, false],
+  [0.9999999999, 1, 100, false],
+])('whether %d reaches a budget of %d at %d %%: %s', (spent, usd, percent, isReached) => {
+  expect(reaches(spent, { usd, period: 'day' }, percent)).toBe(isReached);
 });
 
 describe('periodAt', () => {

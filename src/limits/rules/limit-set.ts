@@ -12,6 +12,14 @@ export interface Budget {
   readonly period: Period;
 }
 
+/** Whether costs reach a part of a budget. Costs have 10 decimals; sums of numbers may be a little less than exact. */
+export function reaches(spentUsd: number, { usd }: Budget, percent = 100): boolean {
+  return (spentUsd + HALF_A_UNIT) * 100 >= usd * percent;
+}
+
+/** Half of the last decimal of a cost. */
+const HALF_A_UNIT = 5e-11;
+
 /** Limits of an organization, of each of its members, or of a key; null for no limit. */
 export interface LimitSet {
   readonly requests_per_minute: number | null;
