@@ -27,11 +27,12 @@ export interface Pool {
 @Injectable()
 export class Pools {
   private readonly cache: LeasedCache<number, Pool>;
+  private readonly loads = new Map<number, Load>();
 
   constructor(
     private readonly upstreams: UpstreamsService,
     private readonly prices: PricesService,
-    invalidations: Invalidations,
+    private readonly invalidations: Invalidations,
     { keyGraceSeconds }: Settings,
   ) {
     this.cache = new LeasedCache(
@@ -46,7 +47,24 @@ export class Pools {
   get({ organizationId, isInGrace }: AuthenticatedKey): Pool | Promise<Pool> {
     // A key in grace means that the database has just failed to respond: no second query.
     const pool = isInGrace ? this.cache.getStale(organizationId) : this.cache.getFresh(organizationId);
-    return pool ?? this.load(organizationId);
+    return pool ?? this.loadOnce(organizationId);
+  }
+
+  /**
+   * Joins a load that is under way, so that the first requests of an organization do not queue for the same rows. A load
+   * that began before a change must not serve later requests: with a lease, this replica has received every change.
+   */
+  private loadOnce(organizationId: number): Promise<Pool> {
+    const { changes } = this.cache;
+    const running = this.loads.get(organizationId);
+    if (running?.changes === changes && this.invalidations.hasLease) return running.pool;
+    const load: Load = { pool: this.load(organizationId), changes };
+    this.loads.set(organizationId, load);
+    const forget = () => {
+      if (this.loads.get(organizationId) === load) this.loads.delete(organizationId);
+    };
+    load.pool.then(forget, forget);
+    return load.pool;
   }
 
   private async load(organizationId: number): Promise<Pool> {
@@ -65,4 +83,11 @@ export class Pools {
     ]);
     return { upstreams, prices, hasModelRules: upstreams.some(({ rules }) => rules !== null) };
   }
+}
+
+/** Load of a pool that is under way. */
+interface Load {
+  readonly pool: Promise<Pool>;
+  /** `LeasedCache.changes` at its beginning. */
+  readonly changes: number;
 }
