@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import jsdoc from 'eslint-plugin-jsdoc';
+import reactHooks from 'eslint-plugin-react-hooks';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
@@ -8,11 +9,11 @@ const RELATIVE_OPENINGS =
   'What|Who|Whose|Whom|Where|Which|Of|From|Behind|Beside|For|But|As|By|In|On|To|With|Without|After|Before|Nor|Not|One|Those|That|It|They';
 
 export default tseslint.config(
-  { ignores: ['dist', 'data', 'coverage'] },
+  { ignores: ['dist', 'data', 'coverage', 'dashboard/dist', 'dashboard/src/api/schema.d.ts'] },
   js.configs.recommended,
   { languageOptions: { globals: globals.node } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [...tseslint.configs.recommendedTypeChecked, ...tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
@@ -28,7 +29,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     plugins: { jsdoc },
     rules: {
       'jsdoc/match-description': [
@@ -36,6 +37,15 @@ export default tseslint.config(
         { contexts: ['any'], mainDescription: `^(?!(?:${RELATIVE_OPENINGS})\\b)[\\s\\S]*$` },
       ],
     },
+  },
+  {
+    files: ['dashboard/src/**/*.{ts,tsx}'],
+    ...reactHooks.configs.flat['recommended-latest'],
+    languageOptions: { globals: globals.browser },
+  },
+  {
+    files: ['dashboard/src/**/queries.ts'],
+    rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' }, // `queryOptions` infers them for its callers
   },
   {
     files: ['**/*.spec.ts', 'test/**/*.ts', 'bench/**/*.ts'],

@@ -35,7 +35,7 @@ const shared = {
       },
     ],
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/data/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/data/', '<rootDir>/dashboard/dist/'],
 };
 
 const withDatabase = {
@@ -56,7 +56,7 @@ export default {
     {
       ...shared,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{src,bench,test/architecture}/**/*.spec.ts'],
+      testMatch: ['<rootDir>/{src,bench,test/architecture,dashboard/src}/**/*.spec.ts'],
       testPathIgnorePatterns: [CRASH_SPEC, ...databaseSpecs],
     },
     {
@@ -70,6 +70,12 @@ export default {
       ...withDatabase,
       displayName: 'reliability',
       testMatch: ['<rootDir>/test/{reliability,fuzz}/**/*.spec.ts', `<rootDir>/src/**/${CRASH_SPEC}`],
+    },
+    {
+      ...shared,
+      ...withDatabase,
+      displayName: 'dashboard',
+      testMatch: ['<rootDir>/test/dashboard/**/*.spec.ts'],
     },
   ],
 };
