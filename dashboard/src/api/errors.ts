@@ -1,0 +1,72 @@
+/** Error body of every route below `/me`. */
+interface ErrorBody {
+  readonly error?: { readonly type?: string; readonly message?: string };
+}
+
+/** Response of the service with an error status. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  constructor(
+    readonly status: number,
+    readonly type: string | undefined,
+    message: string,
+    readonly requestId: string | null,
+  ) {
+    super(message);
+  }
+
+  /** @param response its body must not be read yet */
+  static async from(response: Response): Promise<ApiError> {
+    const body = (await response.json().catch(() => ({}))) as ErrorBody;
+    const message = body.error?.message ?? `the service responded with status ${response.status}`;
+    return new ApiError(response.status, body.error?.type, message, response.headers.get('X-Request-Id'));
+  }
+}
+
+/** The request got no response. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
+/** Error in words for people: cause, remedy and request id. */
+interface ErrorText {
+  readonly title: string;
+  readonly advice: string;
+  readonly requestId?: string | null;
+}
+
+const SERVER_ERROR = 500;
+
+/** Remedies by status. The message of the service is the title. */
+const ADVICE: Record<number, string> = {
+  401: 'Sign in again to go on.',
+  403: 'Ask an admin of the team to do this, or to change your role.',
+  404: 'It may have been deleted, or you are no longer a member of the team.',
+  409: 'Change the value and try again.',
+  412: 'Someone else changed it. Reload to see the current version.',
+  429: 'Wait a moment and try again.',
+};
+
+/** Explains an error of a request. */
+export function explainError(error: unknown): ErrorText {
+  if (error instanceof UnreachableError)
+    return { title: 'The service cannot be reached', advice: 'Check your connection. The page tries again.' };
+  if (!(error instanceof ApiError))
+    return { title: 'Something went wrong', advice: 'Reload the page and try again.' };
+  const { status, requestId } = error;
+  const advice =
+    ADVICE[status] ??
+    (status >= SERVER_ERROR ? 'Try again. If it happens again, tell the operator the request id.' : '');
+  return { title: sentence(error.message), advice, requestId };
+}
+
+/** Writes a message of the service with a capital letter. */
+function sentence(message: string): string {
+  return message.charAt(0).toUpperCase() + message.slice(1);
+}
+
+/** Whether the error is a response with this type, or with this status. */
+export function isApiError(error: unknown, what: string | number): error is ApiError {
+  return error instanceof ApiError && (typeof what === 'number' ? error.status : error.type) === what;
+}

@@ -1,0 +1,26 @@
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import './styles.css';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from './api/query-client';
+import { App } from './app';
+import { takeReturnedSignIn } from './session/redirect';
+import { theme } from './theme';
+
+/** Taken before the router starts, which would keep the fragment in its history. */
+const returned = takeReturnedSignIn();
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto">
+      <QueryClientProvider client={queryClient}>
+        <Notifications position="bottom-right" />
+        <App returned={returned} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,90 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconFolders, IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useIsAdmin, useOwner } from '../organizations/owner';
+import { ownerName } from '../organizations/queries';
+import { projectsRoute } from '../routes';
+import { EmptyState } from '../ui/empty-state';
+import { FilterInput } from '../ui/filter-input';
+import { Loaded } from '../ui/loaded';
+import { PageHeader } from '../ui/page-header';
+import { ProjectList } from './project-list';
+import { ProjectModal } from './project-modal';
+import { projectsQuery } from './queries';
+import type { Project } from './queries';
+
+/** All projects of the organization. */
+export function ProjectsPage(): ReactNode {
+  const owner = useOwner();
+  const isAdmin = useIsAdmin();
+  const projects = useQuery(projectsQuery(owner.id));
+  const [isCreating, { open, close }] = useDisclosure();
+  const navigate = useNavigate();
+  const openProject = ({ id }: Project) =>
+    void navigate({
+      to: '/o/$owner/projects/$project',
+      params: { owner: String(owner.id), project: String(id) },
+    });
+  const isEmpty = projects.data?.length === 0;
+  const button = isAdmin && (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+      New project
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Projects"
+        text={`Markdown documents of ${describeOwner(owner.kind, ownerName(owner))}.`}
+      >
+        {!isEmpty && button}
+      </PageHeader>
+      <Loaded query={projects}>
+        {(list) =>
+          list.length > 0 ? (
+            <FilteredProjects projects={list} />
+          ) : (
+            <EmptyState
+              icon={IconFolders}
+              title="No projects yet"
+              text={
+                isAdmin
+                  ? 'A project holds markdown documents that link to each other: a handbook, notes, a specification.'
+                  : 'A project holds markdown documents. An admin of the team can create the first one.'
+              }
+            >
+              {button}
+            </EmptyState>
+          )
+        }
+      </Loaded>
+      {isCreating && <ProjectModal owner={owner.id} onClose={close} onSaved={openProject} />}
+    </>
+  );
+}
+
+function describeOwner(kind: string, name: string): string {
+  return kind === 'personal' ? 'your own, which only you can see' : name;
+}
+
+function FilteredProjects({ projects }: { projects: readonly Project[] }): ReactNode {
+  const { q: filter = '' } = projectsRoute.useSearch();
+  const navigate = useNavigate({ from: projectsRoute.fullPath });
+  const words = filter.toLowerCase();
+  const shown = projects.filter(({ name, description }) =>
+    `${name}\n${description}`.toLowerCase().includes(words),
+  );
+  return (
+    <>
+      <FilterInput
+        label="Filter projects"
+        value={filter}
+        onChange={(value) => void navigate({ search: value === '' ? {} : { q: value }, replace: true })}
+      />
+      <ProjectList projects={shown} />
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, take } from '../api/client';
+import { explainError } from '../api/errors';
+import type { SignInPanelProps } from './sign-in-panel';
+import { sessions } from './store';
+import { readSession } from './token';
+
+/** Signs in with an address only. The service offers it if no identity provider is configured. */
+export function DevelopmentForm({ email = '' }: SignInPanelProps): ReactNode {
+  const form = useForm({ initialValues: { email } });
+  const signIn = useMutation({
+    mutationFn: (address: string) => take(api.POST('/dev/sign-in', { body: { email: address } })),
+    onSuccess: (body) => {
+      const session = typeof body === 'object' ? readSession(body.token) : undefined;
+      if (session) sessions.signIn(session);
+    },
+    onError: (error) => form.setFieldError('email', explainError(error).title),
+    meta: { isShownInForm: true },
+  });
+  return (
+    <form onSubmit={form.onSubmit(({ email: address }) => signIn.mutate(address))} noValidate>
+      <Stack>
+        <TextInput
+          label="E-mail address"
+          type="email"
+          placeholder="you@example.com"
+          autoComplete="email"
+          size="md"
+          data-autofocus
+          autoFocus
+          {...form.getInputProps('email')}
+        />
+        <Button type="submit" size="md" loading={signIn.isPending}>
+          Sign in
+        </Button>
+        <Text size="sm" c="dimmed">
+          This is the development sign-in: any address works, and no password is needed.
+        </Text>
+      </Stack>
+    </form>
+  );
+}

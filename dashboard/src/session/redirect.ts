@@ -1,0 +1,69 @@
+import { readSession } from './token';
+import type { Session } from './token';
+
+const STATE_KEY = 'mintkeep.sign-in-state';
+const MAGIC_LINK_KEY = 'mintkeep.magic-link';
+const STATE_BYTES = 16;
+
+/** Sign-in that came back from another page in the fragment of the URL. */
+export interface ReturnedSignIn {
+  readonly session: Session;
+  readonly refreshToken: string | null;
+  /** Whether this tab asked for the sign-in. Otherwise another page may have sent the person here. */
+  readonly isExpected: boolean;
+}
+
+interface Fragment {
+  readonly token: string;
+  readonly state: string | null;
+  readonly refreshToken: string | null;
+}
+
+/** Goes to the sign-in page of another site, which leads back to `returnTo` with a session in the fragment. */
+export function leaveForSignIn(signInUrl: string, returnTo: string): void {
+  const state = randomState();
+  sessionStorage.setItem(STATE_KEY, state);
+  const url = new URL(signInUrl);
+  url.searchParams.set('return_to', new URL(returnTo, window.location.origin).href);
+  url.searchParams.set('state', state);
+  window.location.assign(url);
+}
+
+/** Takes the session out of the URL's fragment. Call it before anything else reads or stores the URL. */
+export function takeReturnedSignIn(): ReturnedSignIn | undefined {
+  const { hash, pathname, search } = window.location;
+  const fragment = parseFragment(hash);
+  if (!fragment) return undefined;
+  window.history.replaceState(window.history.state, '', pathname + search);
+  const expected = sessionStorage.getItem(STATE_KEY);
+  sessionStorage.removeItem(STATE_KEY);
+  const session = readSession(fragment.token);
+  if (!session) return undefined;
+  const isExpected =
+    (expected !== null && fragment.state === expected) || takeMagicLinkRequest() === session.email;
+  return { session, refreshToken: fragment.refreshToken, isExpected };
+}
+
+/** Reads token and state of a fragment such as `#access_token=…&state=…`. */
+export function parseFragment(hash: string): Fragment | undefined {
+  const fields = new URLSearchParams(hash.replace(/^#/, ''));
+  const token = fields.get('access_token');
+  if (token === null) return undefined;
+  return { token, state: fields.get('state'), refreshToken: fields.get('refresh_token') };
+}
+
+/** Remembers the address that asked for a magic link, because the link opens in another tab. */
+export function rememberMagicLinkRequest(email: string): void {
+  localStorage.setItem(MAGIC_LINK_KEY, email);
+}
+
+function takeMagicLinkRequest(): string | null {
+  const email = localStorage.getItem(MAGIC_LINK_KEY);
+  localStorage.removeItem(MAGIC_LINK_KEY);
+  return email;
+}
+
+function randomState(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(STATE_BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,72 @@
+import { useSyncExternalStore } from 'react';
+import { closeDeviceSession, openDeviceSession } from './device-session';
+import { readSession } from './token';
+import type { Session } from './token';
+
+const STORAGE_KEY = 'mintkeep.session';
+
+/** `expired` keeps the last session, so that the same person can go on where they were. */
+export type SessionState =
+  { readonly status: 'signed-out' } | { readonly status: 'signed-in' | 'expired'; readonly session: Session };
+
+/** Session of this tab. It lives in `sessionStorage`, so it ends with the tab. */
+class SessionStore {
+  private state: SessionState = restore();
+  private readonly listeners = new Set<() => void>();
+
+  /** Session for requests. */
+  current(): Session | undefined {
+    return this.state.status === 'signed-in' ? this.state.session : undefined;
+  }
+
+  readonly snapshot = (): SessionState => this.state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  signIn(session: Session): void {
+    sessionStorage.setItem(STORAGE_KEY, session.token);
+    this.change({ status: 'signed-in', session });
+    void openDeviceSession(session.token);
+  }
+
+  /** @param token rejected by the service; a newer session stays valid */
+  expire(token: string | undefined): void {
+    if (this.state.status !== 'signed-in' || this.state.session.token !== token) return;
+    sessionStorage.removeItem(STORAGE_KEY);
+    this.change({ status: 'expired', session: this.state.session });
+  }
+
+  signOut(): void {
+    sessionStorage.removeItem(STORAGE_KEY);
+    this.change({ status: 'signed-out' });
+    void closeDeviceSession();
+  }
+
+  private change(state: SessionState): void {
+    this.state = state;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+function restore(): SessionState {
+  const token = sessionStorage.getItem(STORAGE_KEY);
+  const session = token === null ? undefined : readSession(token);
+  if (!session || session.expiresAt <= Date.now()) return { status: 'signed-out' };
+  return { status: 'signed-in', session };
+}
+
+export const sessions = new SessionStore();
+
+export function useSession(): SessionState {
+  return useSyncExternalStore(sessions.subscribe, sessions.snapshot);
+}
+
+/** Session of the signed-in person, for pages that only they can open. */
+export function useCurrentSession(): Session {
+  const state = useSession();
+  if (state.status === 'signed-out') throw new Error('this page requires a session');
+  return state.session;
+}

