@@ -44,7 +44,7 @@ export default tseslint.config(
     languageOptions: { globals: globals.browser },
   },
   {
-    files: ['dashboard/src/**/queries.ts'],
+    files: ['dashboard/src/**/{queries,contents}.ts'],
     rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' }, // `queryOptions` infers them for its callers
   },
   {

@@ -28,7 +28,7 @@ export default defineConfig({
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,
-    chunkSizeWarningLimit: 700,
+    chunkSizeWarningLimit: 1_000,
     modulePreload: { polyfill: false },
   },
 });

@@ -1,0 +1,72 @@
+import type { EditorView } from '@codemirror/view';
+import { useCallback } from 'react';
+import type { ReactNode, RefObject } from 'react';
+import type { DocumentAddress, DocumentSummary } from '../documents/queries';
+import type { LinkIndex } from '../links/link-index';
+import { Preview } from '../preview/preview';
+import { CodeEditor } from './code-editor';
+import { SidePanel } from './side-panel';
+import type { ViewMode } from './view-mode';
+
+interface Props {
+  readonly address: DocumentAddress;
+  readonly mode: ViewMode;
+  readonly text: string;
+  /** Text a moment ago, so that rendering does not slow down typing. */
+  readonly previewText: string;
+  readonly documents: readonly DocumentSummary[];
+  readonly index: LinkIndex<DocumentSummary>;
+  readonly view: RefObject<EditorView | null>;
+  readonly isReadOnly: boolean;
+  readonly onChange: (text: string) => void;
+  readonly onSave: () => void;
+  readonly onOpenLink: (target: string) => void;
+}
+
+/** Editor and preview, and the panel with outline and links. */
+export function DocumentBody(props: Props): ReactNode {
+  const { address, mode, text, previewText, documents, index, view, isReadOnly, onOpenLink } = props;
+  const renderWikilink = useCallback(
+    (target: string, children: ReactNode) => (
+      <button
+        type="button"
+        className="wikilink"
+        data-missing={!index.find(target) || undefined}
+        onClick={() => onOpenLink(target)}
+      >
+        {children}
+      </button>
+    ),
+    // The handler changes with every render, but depends on the index only.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [index],
+  );
+  return (
+    <div className="document-body" data-mode={mode}>
+      {mode !== 'preview' && (
+        <CodeEditor
+          initial={text}
+          viewRef={view}
+          isReadOnly={isReadOnly}
+          onChange={props.onChange}
+          onSave={props.onSave}
+          documents={() => documents.filter(({ id }) => id !== address.document)}
+          onOpenLink={onOpenLink}
+        />
+      )}
+      {mode !== 'edit' && (
+        <section className="preview-pane" aria-label="Preview" tabIndex={0}>
+          <Preview markdown={previewText} renderWikilink={renderWikilink} />
+        </section>
+      )}
+      <SidePanel
+        address={address}
+        text={previewText}
+        documents={documents}
+        index={index}
+        view={view}
+        onOpenLink={onOpenLink}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
+import type { EditorView } from '@codemirror/view';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
+import { CreateDocumentModal } from '../documents/create-document-modal';
+import { documentsQuery } from '../documents/queries';
+import type { DocumentAddress } from '../documents/queries';
+import { LinkIndex } from '../links/link-index';
+import { useIsAdmin } from '../organizations/owner';
+import { documentRoute } from '../routes';
+import { firstText, useSaver } from '../saving/use-saver';
+import type { OpenedDocument } from '../saving/use-saver';
+import { slugify } from '../text/slug';
+import { DocumentHeader } from './document-header';
+import { DocumentBody } from './document-body';
+import { MergeView } from './merge-view';
+import { parseView } from './view-mode';
+
+interface Props {
+  readonly address: DocumentAddress;
+  readonly userId: string;
+  readonly opened: OpenedDocument;
+}
+
+/** Pause after typing before preview and outline follow. Long texts take longer to render. */
+const PREVIEW_DELAY_MS = 120;
+const LONG_TEXT = 20_000;
+const LONG_PREVIEW_DELAY_MS = 600;
+
+/** Editor, preview and panel of an open document. */
+export function DocumentWorkspace({ address, userId, opened }: Props): ReactNode {
+  const isAdmin = useIsAdmin();
+  const editing = useEditing(address, userId, opened);
+  const { saver, state, previewText } = editing;
+  const { data: documents = [] } = useQuery(documentsQuery(address.owner, address.project));
+  const index = useMemo(() => new LinkIndex(documents), [documents]);
+  const view = useRef<EditorView>(null);
+  const isNarrow = useMediaQuery('(max-width: 62em)') ?? false;
+  const mode = parseView(documentRoute.useSearch().view, isNarrow, isAdmin);
+  const link = useOpenLink(address, index);
+  return (
+    <div className="document-layout wide">
+      <DocumentHeader
+        address={address}
+        document={opened.document}
+        saver={saver}
+        state={state}
+        mode={mode}
+        isNarrow={isNarrow}
+      />
+      {state.status === 'conflict' ? (
+        <MergeView
+          own={saver.content}
+          server={state.server!.content}
+          onFinish={editing.finishMerge}
+          onChange={(content) => saver.edit(content)}
+        />
+      ) : (
+        <DocumentBody
+          key={editing.version}
+          {...{ address, mode, previewText, documents, index, view }}
+          text={editing.text}
+          isReadOnly={!isAdmin}
+          onChange={editing.change}
+          onSave={() => void saver.saveNow()}
+          onOpenLink={link.open}
+        />
+      )}
+      {link.missing !== undefined && (
+        <CreateDocumentModal
+          title={link.missing}
+          slug={slugify(link.missing)}
+          onClose={link.close}
+          onCreated={({ id }) => link.openDocument(id)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Text of the editor. `version` changes when the editor has to start again with another text. */
+function useEditing(address: DocumentAddress, userId: string, opened: OpenedDocument) {
+  const { saver, state } = useSaver(address, userId, opened);
+  const [text, setText] = useState(() => firstText(opened));
+  const [version, setVersion] = useState(0);
+  const delay = text.length > LONG_TEXT ? LONG_PREVIEW_DELAY_MS : PREVIEW_DELAY_MS;
+  const [previewText] = useDebouncedValue(text, delay);
+  const change = (content: string) => {
+    setText(content);
+    saver.edit(content);
+  };
+  const finishMerge = (content: string) => {
+    setText(content);
+    setVersion((number) => number + 1);
+    void saver.finishMerge(content, state.server!);
+  };
+  return { saver, state, text, version, previewText, change, finishMerge };
+}
+
+/** Opens the target of a wikilink, or offers to create it. */
+function useOpenLink(
+  { owner, project }: DocumentAddress,
+  index: LinkIndex<{ id: number; title: string; slug: string }>,
+) {
+  const [missing, setMissing] = useState<string>();
+  const isAdmin = useIsAdmin();
+  const navigate = useNavigate();
+  const openDocument = (id: number) =>
+    void navigate({
+      to: '/o/$owner/projects/$project/documents/$document',
+      params: { owner: String(owner), project: String(project), document: String(id) },
+      search: (search) => search,
+    });
+  const open = (target: string) => {
+    const found = index.find(target);
+    if (found) openDocument(found.id);
+    else if (isAdmin) setMissing(target);
+  };
+  return { missing, open, openDocument, close: () => setMissing(undefined) };
+}

@@ -1,0 +1,44 @@
+import { Anchor, Group, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { explainError } from '../api/errors';
+import type { SaveState, SaveStatus } from '../saving/saver';
+
+const TEXTS: Record<SaveStatus, string> = {
+  saved: 'Saved',
+  unsaved: 'Not saved yet',
+  saving: 'Saving…',
+  unreachable: 'Offline: kept in this browser',
+  waiting: 'Sign in to save',
+  conflict: 'Merge to save',
+  rejected: 'Not saved',
+};
+
+const COLORS: Partial<Record<SaveStatus, string>> = {
+  rejected: 'red',
+  unreachable: 'orange',
+  conflict: 'orange',
+};
+
+/** Tells whether the service has the text. */
+export function SaveStatusText({ state, onRetry }: { state: SaveState; onRetry: () => void }): ReactNode {
+  const { status, error } = state;
+  const color = COLORS[status];
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Text
+        size="sm"
+        c={color ? `var(--mantine-color-${color}-text)` : 'dimmed'}
+        role="status"
+        className="save-status"
+        data-status={status}
+      >
+        {status === 'rejected' ? `${TEXTS.rejected}: ${explainError(error).title}` : TEXTS[status]}
+      </Text>
+      {(status === 'unreachable' || status === 'rejected') && (
+        <Anchor component="button" type="button" size="sm" onClick={onRetry}>
+          Try again
+        </Anchor>
+      )}
+    </Group>
+  );
+}

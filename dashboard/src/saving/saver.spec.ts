@@ -1,0 +1,162 @@
+import { jest } from '@jest/globals';
+import { ApiError, UnreachableError } from '../api/errors';
+import type { Draft } from './drafts';
+import { AUTOSAVE_MS, DocumentSaver, RETRY_MS } from './saver';
+import type { Version } from './saver';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const rejection = (status: number) => new ApiError(status, undefined, 'rejected', 'r1');
+
+/** Service with one document, whose next responses can be errors. */
+class FakeService {
+  version = 1;
+  content = 'base';
+  saves = 0;
+  draft: Draft | undefined;
+  readonly errors: Error[] = [];
+  readonly saver = new DocumentSaver(this.current(), {
+    load: () => Promise.resolve(this.current()),
+    save: (content, etag) => this.save(content, etag),
+    storeDraft: (draft) => void (this.draft = draft),
+  });
+
+  current(): Version {
+    return { content: this.content, etag: `"${this.version}"` };
+  }
+
+  write(content: string): void {
+    this.content = content;
+    this.version++;
+  }
+
+  private save(content: string, etag: string): Promise<Version> {
+    this.saves++;
+    const error = this.errors.shift();
+    if (error) return Promise.reject(error);
+    if (etag !== this.current().etag) return Promise.reject(rejection(412));
+    this.write(content);
+    return Promise.resolve(this.current());
+  }
+
+  get status() {
+    return this.saver.snapshot().status;
+  }
+}
+
+it('saves once, a moment after the last change, and keeps a draft until then', async () => {
+  const service = new FakeService();
+  service.saver.edit('b');
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS - 1);
+  service.saver.edit('bc');
+  expect(service.draft).toEqual({ content: 'bc', baseContent: 'base', baseEtag: '"1"' });
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS - 1);
+  expect([service.saves, service.status]).toEqual([0, 'unsaved']);
+  await jest.advanceTimersByTimeAsync(1);
+  expect([service.saves, service.content, service.status]).toEqual([1, 'bc', 'saved']);
+  expect(service.draft).toBeUndefined();
+});
+
+it('saves text that was typed while another save was running', async () => {
+  const service = new FakeService();
+  service.saver.edit('first');
+  const saving = service.saver.saveNow();
+  service.saver.edit('second');
+  await saving;
+  expect(service.status).toBe('unsaved');
+  expect(service.draft).toMatchObject({ content: 'second', baseContent: 'first', baseEtag: '"2"' });
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS);
+  expect([service.content, service.status]).toEqual(['second', 'saved']);
+});
+
+it('tries again until the service is back', async () => {
+  const service = new FakeService();
+  service.errors.push(new UnreachableError(), rejection(503));
+  service.saver.edit('b');
+  await service.saver.saveNow();
+  expect(service.status).toBe('unreachable');
+  await jest.advanceTimersByTimeAsync(RETRY_MS);
+  expect(service.status).toBe('unreachable');
+  await jest.advanceTimersByTimeAsync(RETRY_MS);
+  expect([service.content, service.status]).toEqual(['b', 'saved']);
+});
+
+it('waits for a new session, and keeps the draft', async () => {
+  const service = new FakeService();
+  service.errors.push(rejection(401));
+  service.saver.edit('b');
+  await service.saver.saveNow();
+  expect([service.status, service.draft?.content]).toEqual(['waiting', 'b']);
+  await service.saver.saveNow();
+  expect([service.content, service.status]).toEqual(['b', 'saved']);
+});
+
+it('keeps text that the service rejects', async () => {
+  const service = new FakeService();
+  service.errors.push(rejection(400));
+  service.saver.edit('b');
+  await service.saver.saveNow();
+  await jest.advanceTimersByTimeAsync(RETRY_MS);
+  expect([service.saves, service.status, service.draft?.content]).toEqual([1, 'rejected', 'b']);
+});
+
+it('asks the person if both texts have changed, and saves the merged one', async () => {
+  const service = new FakeService();
+  service.saver.edit('own');
+  service.write('theirs');
+  await service.saver.saveNow();
+  const { status, server } = service.saver.snapshot();
+  expect([status, server?.content, service.draft?.content]).toEqual(['conflict', 'theirs', 'own']);
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS + RETRY_MS);
+  expect(service.content).toBe('theirs');
+  await service.saver.finishMerge('both', server!);
+  expect([service.content, service.status]).toEqual(['both', 'saved']);
+});
+
+it('asks again if the text changes during the merge', async () => {
+  const service = new FakeService();
+  service.saver.edit('own');
+  service.write('theirs');
+  await service.saver.saveNow();
+  service.write('theirs again');
+  await service.saver.finishMerge('both', service.saver.snapshot().server!);
+  expect(service.saver.snapshot()).toMatchObject({ status: 'conflict', server: { content: 'theirs again' } });
+  expect(service.draft?.content).toBe('both');
+});
+
+it('saves without asking if only the title has changed on the service', async () => {
+  const service = new FakeService();
+  service.saver.edit('own');
+  service.version++;
+  await service.saver.saveNow();
+  expect([service.content, service.status]).toEqual(['own', 'saved']);
+});
+
+it('continues a draft, or starts a merge, or drops it if the service has it', async () => {
+  const draft = { content: 'draft', baseContent: 'base', baseEtag: '"0"' };
+  const service = new FakeService();
+  service.saver.resume(draft);
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS);
+  expect(service.content).toBe('draft');
+
+  const other = new FakeService();
+  other.saver.resume({ ...draft, baseContent: 'older' });
+  expect(other.status).toBe('conflict');
+
+  const same = new FakeService();
+  same.saver.resume({ ...draft, content: 'base', baseContent: 'older' });
+  expect([same.status, same.draft]).toEqual(['saved', undefined]);
+});
+
+it('changes other members between two saves', async () => {
+  const service = new FakeService();
+  service.saver.edit('own');
+  await service.saver.exclusively((etag) => {
+    expect(etag).toBe('"1"');
+    service.version++;
+    return Promise.resolve(service.current());
+  });
+  await service.saver.saveNow();
+  expect([service.content, service.saves, service.status]).toEqual(['own', 1, 'saved']);
+});

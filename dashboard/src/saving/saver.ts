@@ -1,0 +1,184 @@
+import { ApiError, isApiError } from '../api/errors';
+import { decide } from './decide';
+import type { Draft } from './drafts';
+
+/** Text with the version that the service has of it. */
+export interface Version {
+  readonly content: string;
+  readonly etag: string;
+}
+
+/** Connection of a saver to the service and to the browser's storage. */
+export interface SaverPorts {
+  load(): Promise<Version>;
+  /** @throws ApiError 412 if the service has another version than `etag` */
+  save(content: string, etag: string): Promise<Version>;
+  storeDraft(draft: Draft | undefined): void;
+}
+
+/**
+ * - `unreachable`: the service does not respond, and the saver tries again.
+ * - `waiting`: the session has expired.
+ * - `conflict`: the service has another text, and a person has to merge.
+ * - `rejected`: the service does not accept the text.
+ */
+export type SaveStatus = 'saved' | 'unsaved' | 'saving' | 'unreachable' | 'waiting' | 'conflict' | 'rejected';
+
+export interface SaveState {
+  readonly status: SaveStatus;
+  /** Version of the service during a conflict. */
+  readonly server?: Version;
+  readonly error?: unknown;
+}
+
+export const AUTOSAVE_MS = 1_500;
+export const RETRY_MS = 3_000;
+
+const UNAUTHORIZED = 401;
+const CONFLICT = 412;
+const SERVER_ERROR = 500;
+
+/**
+ * Saves a text a moment after the last change. Every change is stored as a draft first, so that no text is lost when
+ * the service or the browser fails.
+ */
+export class DocumentSaver {
+  private state: SaveState = { status: 'saved' };
+  private own: string;
+  private running: Promise<void> | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(
+    private base: Version,
+    private readonly ports: SaverPorts,
+  ) {
+    this.own = base.content;
+  }
+
+  readonly snapshot = (): SaveState => this.state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  /** Text of the editor. */
+  get content(): string {
+    return this.own;
+  }
+
+  /** Continues a draft of an earlier visit. */
+  resume(draft: Draft): void {
+    const decision = decide({ base: draft.baseContent, own: draft.content, server: this.base.content });
+    if (decision === 'save') this.edit(draft.content);
+    else if (decision === 'merge') this.startMerge(draft.content, this.base);
+    else this.ports.storeDraft(undefined);
+  }
+
+  /** Takes a change of the text. */
+  edit(content: string): void {
+    this.own = content;
+    this.storeDraft();
+    if (this.state.status === 'conflict') return;
+    if (this.state.status !== 'saving') this.change({ status: 'unsaved' });
+    this.schedule(AUTOSAVE_MS);
+  }
+
+  /** Saves now, for example on Ctrl+S, or when service or session are back. */
+  async saveNow(): Promise<void> {
+    clearTimeout(this.timer);
+    if (this.state.status === 'conflict') return;
+    while (this.running) await this.running;
+    if (this.own === this.base.content) return this.settle();
+    this.running = this.save().finally(() => (this.running = undefined));
+    await this.running;
+  }
+
+  /** Ends a conflict with the text that the person chose. */
+  async finishMerge(content: string, server: Version): Promise<void> {
+    this.base = server;
+    this.own = content;
+    this.storeDraft();
+    this.change({ status: 'unsaved' });
+    await this.saveNow();
+  }
+
+  /** Runs another change of the document, such as that of its title, between two saves. */
+  async exclusively(action: (etag: string) => Promise<Version>): Promise<void> {
+    while (this.running) await this.running;
+    const run = action(this.base.etag).then((version) => {
+      // With another text, the old version has to stay, so that the next save leads to a merge.
+      if (version.content === this.base.content) this.base = version;
+    });
+    this.running = run.catch(() => undefined).finally(() => (this.running = undefined));
+    await run;
+  }
+
+  private async save(): Promise<void> {
+    const content = this.own;
+    this.change({ status: 'saving' });
+    try {
+      this.base = await this.ports.save(content, this.base.etag);
+      this.settle();
+    } catch (error) {
+      if (isApiError(error, CONFLICT)) await this.reconcile();
+      else this.fail(error);
+    }
+  }
+
+  /** Reads the version of the service after it rejected the one of the editor. */
+  private async reconcile(): Promise<void> {
+    try {
+      const server = await this.ports.load();
+      const decision = decide({ base: this.base.content, own: this.own, server: server.content });
+      if (decision === 'merge') return this.startMerge(this.own, server);
+      this.base = server;
+      if (decision === 'save') await this.save();
+      else this.settle();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private startMerge(own: string, server: Version): void {
+    clearTimeout(this.timer);
+    this.own = own;
+    this.storeDraft();
+    this.change({ status: 'conflict', server });
+  }
+
+  private settle(): void {
+    if (this.own === this.base.content) {
+      this.ports.storeDraft(undefined);
+      this.change({ status: 'saved' });
+    } else {
+      this.storeDraft();
+      this.change({ status: 'unsaved' });
+      this.schedule(AUTOSAVE_MS);
+    }
+  }
+
+  private fail(error: unknown): void {
+    if (isApiError(error, UNAUTHORIZED)) return this.change({ status: 'waiting' });
+    if (error instanceof ApiError && error.status < SERVER_ERROR)
+      return this.change({ status: 'rejected', error });
+    this.change({ status: 'unreachable', error });
+    this.schedule(RETRY_MS);
+  }
+
+  private storeDraft(): void {
+    const { content: baseContent, etag: baseEtag } = this.base;
+    this.ports.storeDraft({ content: this.own, baseContent, baseEtag });
+  }
+
+  private schedule(delayMs: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.saveNow(), delayMs);
+  }
+
+  private change(state: SaveState): void {
+    this.state = state;
+    for (const listener of this.listeners) listener();
+  }
+}

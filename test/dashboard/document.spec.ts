@@ -1,0 +1,183 @@
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.js';
+import { CHROMIUM, describeWith } from '../support/requirements.js';
+import { startDashboard } from './support/dashboard.js';
+import type { Dashboard, Person } from './support/dashboard.js';
+import { createTestProject } from './support/objects.js';
+import type { TestProject } from './support/objects.js';
+
+describeWith(CHROMIUM, 'the document page', () => {
+  let dashboard: Dashboard;
+  let person: Person;
+  let page: Page;
+  let project: TestProject;
+  let users = 0;
+  beforeAll(async () => {
+    dashboard = await startDashboard();
+  });
+  afterAll(() => dashboard.close());
+  beforeEach(async () => {
+    person = await dashboard.signedIn(`writer-${++users}`);
+    page = person.page;
+    project = await createTestProject(person.agent, 'Notes');
+  });
+  afterEach(async () => {
+    expect(person.problems).toEqual([]);
+    await person.context.close();
+  });
+
+  const editor = () => page.getByLabel('Markdown');
+  const status = (name: string) => page.locator(`.save-status[data-status=${name}]`).waitFor();
+  const open = async (document: number) => {
+    await page.goto(dashboard.url + project.pathOf(document));
+    await editor().waitFor();
+  };
+
+  it('saves by itself and on Ctrl+S', async () => {
+    const id = await project.write('a', 'A', 'one');
+    await open(id);
+    await editor().press('Control+End');
+    await page.keyboard.type(' two');
+    await status('unsaved');
+    await status('saved');
+    expect((await project.read(id)).content).toBe('one two');
+    await page.keyboard.type(' three');
+    await page.keyboard.press('Control+S');
+    await status('saved');
+    expect((await project.read(id)).content).toBe('one two three');
+  });
+
+  it('keeps text over a reload while the service is away, and saves it when the service is back', async () => {
+    const id = await project.write('a', 'A', 'one');
+    await open(id);
+    await page.route('**/documents/*', (route) =>
+      route.request().method() === 'PUT' ? route.abort() : route.continue(),
+    );
+    await editor().press('Control+End');
+    await page.keyboard.type(' two');
+    await status('unreachable');
+    await page.reload();
+    await page.getByText('one two').first().waitFor();
+    await status('unreachable');
+    expect((await project.read(id)).content).toBe('one');
+    await page.unroute('**/documents/*');
+    await status('saved');
+    expect((await project.read(id)).content).toBe('one two');
+  });
+
+  it('keeps text while the session is expired, and saves it after the sign-in', async () => {
+    const id = await project.write('a', 'A', 'one');
+    await open(id);
+    await page.route('**/me/**', (route) =>
+      route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer expired' } }),
+    );
+    await editor().press('Control+End');
+    await page.keyboard.type(' two');
+    await page.getByText('Your session has expired').waitFor();
+    await page.unroute('**/me/**');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await status('saved');
+    expect((await project.read(id)).content).toBe('one two');
+  });
+
+  it('merges the texts of two people', async () => {
+    const id = await project.write('a', 'A', 'first\n\nsecond\n');
+    await open(id);
+    const path = `/me/organizations/${project.owner}/projects/${project.project}/documents/${id}`;
+    await person.agent.put(path).send({ content: 'first of another window\n\nsecond\n' }).expect(200);
+    await editor().press('Control+End');
+    await page.keyboard.type('third');
+    await page.getByText('Someone else changed this document').waitFor();
+    await status('conflict');
+    await page
+      .getByRole('button', { name: /revert/i })
+      .or(page.locator('.cm-merge-revert button'))
+      .first()
+      .click();
+    await page.getByRole('button', { name: 'Save the right side' }).click();
+    await status('saved');
+    expect((await project.read(id)).content).toBe('first of another window\n\nsecond\nthird');
+  });
+
+  it('asks before a draft replaces a newer version', async () => {
+    const id = await project.write('a', 'A', 'one');
+    await open(id);
+    await page.route('**/documents/*', (route) =>
+      route.request().method() === 'PUT' ? route.abort() : route.continue(),
+    );
+    await editor().press('Control+End');
+    await page.keyboard.type(' mine');
+    await status('unreachable');
+    await page.unroute('**/documents/*');
+    await page.goto(`${dashboard.url}/healthz`); // closes the document
+    await person.agent
+      .put(`/me/organizations/${project.owner}/projects/${project.project}/documents/${id}`)
+      .send({ content: 'theirs' })
+      .expect(200);
+    await page.goto(dashboard.url + project.pathOf(id));
+    await page.getByText('Someone else changed this document').waitFor();
+    await page.getByRole('button', { name: 'Use the saved version' }).click();
+    await status('saved');
+    expect((await project.read(id)).content).toBe('theirs');
+  });
+
+  it('completes wikilinks, follows them and creates missing targets', async () => {
+    const id = await project.write('a', 'A', '');
+    await project.write('setup-guide', 'Getting started', '# Setup');
+    await open(id);
+    await editor().click();
+    await page.keyboard.type('[[gett');
+    await page.locator('.cm-tooltip-autocomplete').getByText('Getting started').waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type(' and [[New topic|more');
+    await status('saved');
+    expect((await project.read(id)).content).toBe('[[setup-guide]] and [[New topic|more]]');
+
+    await page.getByRole('button', { name: 'more' }).click();
+    expect(await page.getByRole('dialog').getByLabel('Title').inputValue()).toBe('New topic');
+    await page.getByRole('button', { name: 'Create document' }).click();
+    await page.getByText('new-topic').first().waitFor();
+    await page.getByRole('link', { name: 'A', exact: true }).click(); // the backlink
+    await page.getByRole('button', { name: 'setup-guide' }).click();
+    await page.getByRole('heading', { name: 'Setup' }).waitFor();
+  });
+
+  it('shows outline, backlinks and broken links', async () => {
+    const id = await project.write('a', 'A', '# One\n\n## Two\n\n[[gone]]');
+    await project.write('b', 'Linking', '[[a]]');
+    await open(id);
+    const panel = page.getByRole('complementary', { name: 'Outline and links' });
+    await panel.getByText('Linking').waitFor();
+    expect(await panel.getByRole('button').allTextContents()).toEqual(['One', 'Two', 'gone']);
+  });
+
+  it('lists and updates links when the slug changes', async () => {
+    const id = await project.write('old', 'Target', '');
+    const linking = await project.write('b', 'Linking', '[[old|x]] `[[old]]`');
+    await project.write('c', 'Unrelated', '[[Target]]');
+    await open(id);
+    await page.getByRole('button', { name: 'Document actions' }).click();
+    await page.getByRole('menuitem', { name: 'Change slug' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Slug').fill('new');
+    await dialog.getByText('Update the link in this document').waitFor();
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['Linking']);
+    await dialog.getByRole('button', { name: 'Change slug' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await project.read(linking)).toMatchObject({ content: '[[new|x]] `[[old]]`' });
+    expect(await project.read(id)).toMatchObject({ slug: 'new' });
+  });
+
+  it('renames in place while the text is being saved', async () => {
+    const id = await project.write('a', 'A', 'one');
+    await open(id);
+    await editor().press('Control+End');
+    await page.keyboard.type(' two');
+    await page.getByLabel('Title').fill('Renamed');
+    await page.getByLabel('Title').press('Enter');
+    await status('saved');
+    await eventually(async () => {
+      expect(await project.read(id)).toMatchObject({ title: 'Renamed', content: 'one two' });
+    });
+  });
+});
