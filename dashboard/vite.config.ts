@@ -11,6 +11,9 @@ const SERVICE_PATHS = ['/me', '/v1', '/auth', '/oauth', '/docs', '/openapi.json'
 /** Files below this size do not get smaller by compression. */
 const COMPRESSION_THRESHOLD = 512;
 
+/** First versions with `light-dark()`. Its replacement for older browsers ignores a theme that the person chose. */
+const BROWSERS = ['chrome123', 'edge123', 'firefox120', 'safari17.5'];
+
 export default defineConfig({
   define: { __VERSION__: JSON.stringify(manifest.version) },
   plugins: [
@@ -26,7 +29,7 @@ export default defineConfig({
   },
   // Inline data URLs would need an exception in the Content-Security-Policy.
   build: {
-    target: 'es2023',
+    target: BROWSERS,
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1_000,
     modulePreload: { polyfill: false },

@@ -9,14 +9,14 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client';
 import { App } from './app';
 import { takeReturnedSignIn } from './session/redirect';
-import { theme } from './theme';
+import { cssVariables, theme } from './theme';
 
 /** Taken before the router starts, which would keep the fragment in its history. */
 const returned = takeReturnedSignIn();
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <Notifications position="bottom-right" />
         <App returned={returned} />

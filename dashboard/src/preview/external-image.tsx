@@ -14,7 +14,7 @@ export function ExternalImage({ src, alt = '' }: Props): ReactNode {
   const [isShown, setShown] = useState(false);
   const host = imageHost(src);
   if (host === undefined) return <span className="inert-link">{alt || 'image'}</span>;
-  if (isShown) return <img src={src} alt={alt} loading="lazy" referrerPolicy="no-referrer" />;
+  if (isShown) return <img src={src} alt={alt} referrerPolicy="no-referrer" />;
   return (
     <Button
       component="span"
@@ -22,6 +22,7 @@ export function ExternalImage({ src, alt = '' }: Props): ReactNode {
       tabIndex={0}
       variant="default"
       size="compact-sm"
+      maw="100%"
       leftSection={<IconPhoto size={14} aria-hidden />}
       onClick={() => setShown(true)}
       onKeyDown={(event) => (event.key === 'Enter' || event.key === ' ') && setShown(true)}

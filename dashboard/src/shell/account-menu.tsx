@@ -6,6 +6,7 @@ import {
   Text,
   UnstyledButton,
   useMantineColorScheme,
+  VisuallyHidden,
 } from '@mantine/core';
 import type { MantineColorScheme } from '@mantine/core';
 import { IconBook2, IconKeyboard, IconLogout } from '@tabler/icons-react';
@@ -27,12 +28,13 @@ export function AccountMenu(): ReactNode {
   return (
     <Menu width={232} position="top-start" shadow="md">
       <Menu.Target>
-        <UnstyledButton className="switch" w="100%" p={6} aria-label={`Account ${email}`}>
+        <UnstyledButton className="switch" w="100%" p={6}>
           <Group wrap="nowrap" gap="sm">
             <Avatar size={28} radius="xl" aria-hidden>
               {email.charAt(0).toUpperCase()}
             </Avatar>
             <Text size="sm" className="truncate">
+              <VisuallyHidden>Account </VisuallyHidden>
               {email}
             </Text>
           </Group>

@@ -1,4 +1,4 @@
-import { Avatar, Badge, Group, Menu, Skeleton, Text, UnstyledButton } from '@mantine/core';
+import { Avatar, Badge, Group, Menu, Skeleton, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconCheck, IconPlus, IconSelector } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -19,16 +19,11 @@ export function OwnerSwitch(): ReactNode {
     <>
       <Menu width="target" position="bottom-start" shadow="md">
         <Menu.Target>
-          <UnstyledButton
-            className="switch"
-            w="100%"
-            p={6}
-            mb="xs"
-            aria-label={`Switch from ${ownerName(owner)}`}
-          >
+          <UnstyledButton className="switch" w="100%" p={6} mb="xs">
             <Group wrap="nowrap" gap="sm">
               <OwnerAvatar owner={owner} />
               <Text fw={600} className="truncate" flex={1}>
+                <VisuallyHidden>Switch from </VisuallyHidden>
                 {ownerName(owner)}
               </Text>
               <IconSelector size={16} aria-hidden />

@@ -3,7 +3,7 @@ import { useHotkeys } from '@mantine/hooks';
 import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import type { ReactNode } from 'react';
 
-const Palette = lazy(() => import('./palette'));
+const Palette = lazy(() => import('../palette/palette'));
 
 type Overlay = 'none' | 'palette' | 'shortcuts';
 
