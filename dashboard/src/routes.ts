@@ -8,7 +8,7 @@ type Search = Record<string, unknown>;
 const text = (search: Search, name: string): string | undefined =>
   typeof search[name] === 'string' && search[name] !== '' ? search[name] : undefined;
 
-export const rootRoute = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: CrashPage });
+const rootRoute = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: CrashPage });
 
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -17,8 +17,15 @@ export const signInRoute = createRoute({
   component: lazyRouteComponent(() => import('./session/sign-in-page'), 'SignInPage'),
 });
 
+export const joinRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/join',
+  validateSearch: (search: Search): { token?: string } => ({ token: text(search, 'token') }),
+  component: lazyRouteComponent(() => import('./join/join-page'), 'JoinPage'),
+});
+
 /** Pages that require a session. */
-export const appRoute = createRoute({
+const appRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'app',
   beforeLoad: ({ location }) => {
@@ -29,7 +36,7 @@ export const appRoute = createRoute({
   component: lazyRouteComponent(() => import('./shell/shell'), 'Shell'),
 });
 
-export const startRoute = createRoute({
+const startRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/',
   component: lazyRouteComponent(() => import('./shell/start-page'), 'StartPage'),
@@ -73,10 +80,62 @@ export const documentRoute = createRoute({
   component: lazyRouteComponent(() => import('./editor/document-page'), 'DocumentPage'),
 });
 
+const receivedRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/invitations',
+  component: lazyRouteComponent(() => import('./join/received-page'), 'ReceivedPage'),
+});
+
+const membersLayoutRoute = createRoute({
+  getParentRoute: () => ownerRoute,
+  path: '/members',
+  component: lazyRouteComponent(() => import('./members/members-layout'), 'MembersLayout'),
+});
+
+const membersRoute = createRoute({
+  getParentRoute: () => membersLayoutRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('./members/members-page'), 'MembersPage'),
+});
+
+export const invitationsRoute = createRoute({
+  getParentRoute: () => membersLayoutRoute,
+  path: '/invitations',
+  validateSearch: (search: Search): { status?: string } => ({ status: text(search, 'status') }),
+  component: lazyRouteComponent(() => import('./members/invitations-page'), 'InvitationsPage'),
+});
+
+const auditRoute = createRoute({
+  getParentRoute: () => membersLayoutRoute,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('./members/audit-page'), 'AuditPage'),
+});
+
+export const keysRoute = createRoute({
+  getParentRoute: () => ownerRoute,
+  path: '/keys',
+  validateSearch: (search: Search): { revoked?: string } => ({ revoked: text(search, 'revoked') }),
+  component: lazyRouteComponent(() => import('./keys/keys-page'), 'KeysPage'),
+});
+
+const upstreamsRoute = createRoute({
+  getParentRoute: () => ownerRoute,
+  path: '/upstreams',
+  component: lazyRouteComponent(() => import('./upstreams/upstreams-page'), 'UpstreamsPage'),
+});
+
 export const routeTree = rootRoute.addChildren([
   signInRoute,
+  joinRoute,
   appRoute.addChildren([
     startRoute,
-    ownerRoute.addChildren([projectsRoute, projectRoute.addChildren([documentsRoute, documentRoute])]),
+    receivedRoute,
+    ownerRoute.addChildren([
+      projectsRoute,
+      projectRoute.addChildren([documentsRoute, documentRoute]),
+      membersLayoutRoute.addChildren([membersRoute, invitationsRoute, auditRoute]),
+      keysRoute,
+      upstreamsRoute,
+    ]),
   ]),
 ]);

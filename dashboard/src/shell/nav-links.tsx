@@ -1,5 +1,5 @@
 import { NavLink, Skeleton, Stack } from '@mantine/core';
-import { IconFolders } from '@tabler/icons-react';
+import { IconFolders, IconKey, IconPlugConnected, IconUsers } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
 import type { ComponentType, ReactNode } from 'react';
@@ -14,7 +14,17 @@ interface Entry {
   readonly isShown?: (owner: Organization) => boolean;
 }
 
-const ENTRIES: readonly Entry[] = [{ label: 'Projects', to: '/o/$owner/projects', icon: IconFolders }];
+const ENTRIES: readonly Entry[] = [
+  { label: 'Projects', to: '/o/$owner/projects', icon: IconFolders },
+  { label: 'Keys', to: '/o/$owner/keys', icon: IconKey },
+  {
+    label: 'Upstreams',
+    to: '/o/$owner/upstreams',
+    icon: IconPlugConnected,
+    isShown: ({ role }) => role === 'admin',
+  },
+  { label: 'Members', to: '/o/$owner/members', icon: IconUsers, isShown: ({ kind }) => kind === 'team' },
+];
 
 /** Links to the areas of the current organization. */
 export function NavLinks(): ReactNode {

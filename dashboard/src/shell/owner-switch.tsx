@@ -1,11 +1,11 @@
 import { Avatar, Badge, Group, Menu, Skeleton, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconCheck, IconPlus, IconSelector } from '@tabler/icons-react';
+import { IconCheck, IconMail, IconPlus, IconSelector } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { CreateTeamModal } from '../organizations/create-team-modal';
-import { organizationsQuery, ownerName } from '../organizations/queries';
+import { organizationsQuery, ownerName, receivedInvitationsQuery } from '../organizations/queries';
 import type { Organization } from '../organizations/queries';
 import { useCurrentOwner } from './current-owner';
 
@@ -13,6 +13,7 @@ import { useCurrentOwner } from './current-owner';
 export function OwnerSwitch(): ReactNode {
   const owner = useCurrentOwner();
   const { data: organizations = [] } = useQuery(organizationsQuery);
+  const { data: invitations = [] } = useQuery(receivedInvitationsQuery);
   const [isCreating, { open, close }] = useDisclosure();
   if (!owner) return <Skeleton height={44} mb="xs" />;
   return (
@@ -26,6 +27,11 @@ export function OwnerSwitch(): ReactNode {
                 <VisuallyHidden>Switch from </VisuallyHidden>
                 {ownerName(owner)}
               </Text>
+              {invitations.length > 0 && (
+                <Badge size="sm" circle aria-label={`${invitations.length} pending invitations`}>
+                  {invitations.length}
+                </Badge>
+              )}
               <IconSelector size={16} aria-hidden />
             </Group>
           </UnstyledButton>
@@ -39,6 +45,7 @@ export function OwnerSwitch(): ReactNode {
             />
           ))}
           <Menu.Divider />
+          <InvitationsItem count={invitations.length} />
           <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
             Create a team
           </Menu.Item>
@@ -72,6 +79,19 @@ function OwnerItem({
           </Badge>
         )}
       </Group>
+    </Menu.Item>
+  );
+}
+
+function InvitationsItem({ count }: { count: number }): ReactNode {
+  const navigate = useNavigate();
+  return (
+    <Menu.Item
+      leftSection={<IconMail size={16} aria-hidden />}
+      rightSection={count > 0 && <Badge size="sm">{count}</Badge>}
+      onClick={() => void navigate({ to: '/invitations' })}
+    >
+      Invitations
     </Menu.Item>
   );
 }

@@ -12,13 +12,16 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', MINUTE],
 ];
 
-const FORMAT = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const WORDS = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+/** `next month` could mean a day or sixty, so longer units are numbers. */
+const NUMBERS = new Intl.RelativeTimeFormat('en');
 
 /** Describes the distance between two times in the largest fitting unit, such as `3 hours ago`. */
 export function describeAge(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1_000);
   for (const [unit, length] of UNITS) {
-    if (Math.abs(seconds) >= length) return FORMAT.format(Math.trunc(seconds / length), unit);
+    if (Math.abs(seconds) >= length)
+      return (unit === 'day' ? WORDS : NUMBERS).format(Math.trunc(seconds / length), unit);
   }
   return seconds > 0 ? 'in less than a minute' : 'just now';
 }

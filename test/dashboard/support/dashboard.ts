@@ -7,6 +7,8 @@ import { startSite } from './site.js';
 
 const WIDTH = 1_280;
 const HEIGHT = 800;
+/** Shorter than the timeout of a test, so that the report names the step. */
+const ACTION_TIMEOUT_MS = 10_000;
 
 /** A person with a browser window of their own. */
 export interface Person {
@@ -38,6 +40,7 @@ export async function startDashboard(variables: NodeJS.ProcessEnv = {}): Promise
   const open = async () => {
     const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT } });
     const page = await context.newPage();
+    page.setDefaultTimeout(ACTION_TIMEOUT_MS);
     return { context, page, problems: watchProblems(page) };
   };
   return {

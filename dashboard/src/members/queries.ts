@@ -1,0 +1,82 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, take } from '../api/client';
+import type { Schemas } from '../api/client';
+import { queryClient } from '../api/query-client';
+import { organizationsQuery } from '../organizations/queries';
+
+export type Member = Schemas['Member'];
+export type Invitation = Schemas['Invitation'];
+export type NewInvitation = Schemas['NewInvitation'];
+export type AuditEvent = Schemas['AuditEvent'];
+export type Role = Schemas['Member']['role'];
+
+const AUDIT_PAGE = 50;
+
+export const membersQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['members', id],
+    queryFn: async () =>
+      (await take(api.GET('/me/organizations/{id}/members', { params: { path: { id } } }))).members,
+  });
+
+export const invitationsQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['invitations', id],
+    queryFn: async () =>
+      (await take(api.GET('/me/organizations/{id}/invitations', { params: { path: { id } } }))).invitations,
+  });
+
+export const auditQuery = (id: number) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', id],
+    queryFn: ({ pageParam }) => {
+      const query = { limit: AUDIT_PAGE, ...(pageParam !== null && { cursor: pageParam }) };
+      return take(api.GET('/me/organizations/{id}/audit', { params: { path: { id }, query } }));
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  });
+
+export async function changeRole(id: number, userId: string, role: Role): Promise<void> {
+  const params = { path: { id, user_id: userId } };
+  const member = await take(api.PUT('/me/organizations/{id}/members/{user_id}', { params, body: { role } }));
+  changeMembers(id, (members) => members.map((other) => (other.user_id === userId ? member : other)));
+  void queryClient.invalidateQueries({ queryKey: organizationsQuery.queryKey });
+}
+
+/** @param userId `me` to leave */
+export async function removeMember(id: number, userId: string): Promise<Schemas['MemberRemoved']> {
+  const params = { path: { id, user_id: userId } };
+  const removed = await take(api.DELETE('/me/organizations/{id}/members/{user_id}', { params }));
+  changeMembers(id, (members) => members.filter((member) => member.user_id !== userId));
+  void queryClient.invalidateQueries({ queryKey: ['keys', id] });
+  return removed;
+}
+
+export async function invite(id: number, body: Schemas['Invite']): Promise<NewInvitation> {
+  const created = await take(api.POST('/me/organizations/{id}/invite', { params: { path: { id } }, body }));
+  await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
+  return created;
+}
+
+export async function resendInvitation(id: number, invitationId: number): Promise<NewInvitation> {
+  const params = { path: { id, invitation_id: invitationId } };
+  const renewed = await take(
+    api.POST('/me/organizations/{id}/invitations/{invitation_id}/resend', { params }),
+  );
+  await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
+  return renewed;
+}
+
+export async function cancelInvitation(id: number, invitationId: number): Promise<void> {
+  const params = { path: { id, invitation_id: invitationId } };
+  await take(api.DELETE('/me/organizations/{id}/invitations/{invitation_id}', { params }));
+  await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
+}
+
+function changeMembers(id: number, change: (members: Member[]) => Member[]): void {
+  const { queryKey } = membersQuery(id);
+  queryClient.setQueryData(queryKey, (members) => members && change(members));
+  void queryClient.invalidateQueries({ queryKey });
+  void queryClient.invalidateQueries({ queryKey: auditQuery(id).queryKey });
+}

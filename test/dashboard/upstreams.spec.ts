@@ -1,0 +1,107 @@
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.js';
+import { startUpstream } from '../support/fake-upstream.js';
+import { CHROMIUM, describeWith } from '../support/requirements.js';
+import { seriousViolations, sidewaysScroll } from './support/accessibility.js';
+import { startDashboard } from './support/dashboard.js';
+import type { Dashboard } from './support/dashboard.js';
+
+describeWith(CHROMIUM, 'the upstreams page', () => {
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    dashboard = await startDashboard({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
+  });
+  afterAll(() => dashboard.close());
+
+  const names = (page: Page) =>
+    page
+      .getByRole('list', { name: 'Upstreams' })
+      .getByText(/^\d+\. /)
+      .allTextContents();
+
+  it('adds an upstream from a preset, edits, disables and deletes it', async () => {
+    const { page, agent } = await dashboard.signedIn('user-1');
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Upstreams' }).click();
+    await page.getByRole('button', { name: 'Add upstream' }).click();
+    await page.getByText('Groq', { exact: true }).click();
+    expect(await page.getByLabel('Base URL').inputValue()).toBe('https://api.groq.com/openai/v1');
+    await page.getByLabel('API key').first().fill('short');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add upstream' }).click();
+    await page.getByText(/api_key must/i).waitFor();
+    await page.getByLabel('API key').first().fill('gsk-secret-abcd');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add upstream' }).click();
+    await page.getByText('key …abcd').waitFor();
+
+    await page.getByRole('button', { name: 'Actions for Groq' }).click();
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    await page.getByLabel('Name').fill('Fast');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('1. Fast').waitFor();
+    await page.getByRole('switch', { name: 'Fast enabled' }).uncheck({ force: true });
+    await eventually(async () => {
+      const { body } = await agent.get('/me/upstreams').expect(200);
+      expect(body.upstreams).toMatchObject([{ name: 'Fast', enabled: false, api_key_hint: 'abcd' }]);
+    });
+    await page.getByRole('button', { name: 'Actions for Fast' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete upstream' }).click();
+    await page.getByText('No upstreams yet').waitFor();
+  });
+
+  it('changes the order with the keyboard, the mouse and the menu', async () => {
+    const { page, agent } = await dashboard.signedIn('user-2');
+    for (const name of ['A', 'B', 'C'])
+      await agent
+        .post('/me/upstreams')
+        .send({ name, base_url: 'https://api.openai.com/v1', api_key: 'sk-12345678' })
+        .expect(201);
+    const stored = async () => {
+      const { body } = await agent.get('/me/upstreams').expect(200);
+      return (body.upstreams as { name: string }[]).map(({ name }) => name).join('');
+    };
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Upstreams' }).click();
+    await page.getByRole('button', { name: 'Actions for C' }).click();
+    await page.getByRole('menuitem', { name: 'Move up' }).click();
+    await eventually(async () => expect(await stored()).toBe('ACB'));
+    expect(await names(page)).toEqual(['1. A', '2. C', '3. B']);
+
+    await page.locator(':focus[aria-label="Actions for C"]').waitFor(); // the menu has closed
+    await page.getByRole('button', { name: 'Move A' }).focus();
+    await page.keyboard.press('Space');
+    await page.getByText('A is at position 1.').waitFor({ state: 'attached' });
+    await page.keyboard.press('ArrowDown');
+    await page.getByText('A is at position 2.').waitFor({ state: 'attached' });
+    await page.keyboard.press('Space');
+    await eventually(async () => expect(await stored()).toBe('CAB'));
+
+    const from = (await page.getByRole('button', { name: 'Move B' }).boundingBox())!;
+    const to = (await page.getByRole('button', { name: 'Move C' }).boundingBox())!;
+    await page.mouse.move(from.x + 10, from.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 10, to.y + 20, { steps: 10 });
+    await page.mouse.move(to.x + 10, to.y, { steps: 5 });
+    await page.mouse.up();
+    await eventually(async () => expect(await stored()).toBe('BCA'));
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBe(0);
+  });
+
+  it('tests the connection', async () => {
+    const upstream = await startUpstream();
+    const { page, agent } = await dashboard.signedIn('user-3');
+    for (const [name, base_url] of [
+      ['Good', `${upstream.url}/v1`],
+      ['Bad', 'http://127.0.0.1:9/v1'],
+    ] as const)
+      await agent.post('/me/upstreams').send({ name, base_url, api_key: 'sk-12345678' }).expect(201);
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Upstreams' }).click();
+    await page.getByRole('button', { name: 'Test Good' }).click();
+    await page.getByText(/works, \d+ ms/).waitFor();
+    await page.getByRole('button', { name: 'Test Bad' }).click();
+    await page.getByText(/^fails: /).waitFor();
+    await upstream.close();
+  });
+});
