@@ -14,6 +14,7 @@ import { Trail } from '../ui/trail';
 import { CreateDocumentModal } from './create-document-modal';
 import { DocumentsTable } from './documents-table';
 import { documentsQuery } from './queries';
+import { TransferMenu } from './transfer';
 
 /** All documents of a project. */
 export function DocumentsPage(): ReactNode {
@@ -37,6 +38,7 @@ export function DocumentsPage(): ReactNode {
     <>
       <PageHeader title={project.name} text={project.description} above={<Trail owner={owner} />}>
         {documents.data?.length !== 0 && button}
+        <TransferMenu />
         <ProjectMenu
           project={project}
           onDeleted={() => void navigate({ to: '/o/$owner/projects', params: { owner } })}
@@ -58,7 +60,7 @@ export function DocumentsPage(): ReactNode {
 
 function NoDocuments({ isAdmin, children }: { isAdmin: boolean; children: ReactNode }): ReactNode {
   const text = isAdmin
-    ? 'Write markdown, and link documents with [[double brackets]].'
+    ? 'Write markdown, and link documents with [[double brackets]]. Or drop files, a folder or a zip archive here.'
     : 'An admin of the team can write the first one.';
   return (
     <EmptyState icon={IconFileText} title="No documents yet" text={text}>

@@ -1,3 +1,5 @@
+import { fetchWithSession } from '../api/client';
+import { ApiError } from '../api/errors';
 import type { Project } from '../projects/queries';
 import { mapConcurrently } from '../text/map-concurrently';
 import { loadDocument } from './queries';
@@ -28,13 +30,24 @@ export async function downloadDocuments(
   save(new Blob([Uint8Array.from(zip)], { type: 'application/zip' }), `${safeName(project.name)}.zip`);
 }
 
+/** Saves all documents of a project as the service packs them. */
+export async function downloadProject(
+  { organization_id: owner, id, name }: Project,
+  hasFrontMatter: boolean,
+): Promise<void> {
+  const query = hasFrontMatter ? '?front_matter=true' : '';
+  const response = await fetchWithSession(`/me/organizations/${owner}/projects/${id}/export${query}`);
+  if (!response.ok) throw await ApiError.from(response);
+  save(await response.blob(), `${safeName(name)}.zip`);
+}
+
 /** File name of a document. */
 export function fileName(slug: string): string {
   return `${RESERVED.test(slug) ? '_' : ''}${slug}.md`;
 }
 
 /** Name that all systems accept for a file. */
-export function safeName(name: string): string {
+function safeName(name: string): string {
   // eslint-disable-next-line no-control-regex -- Windows rejects control characters
   return name.replace(/[<>:"/\\|?*\u0000-\u001f]/g, '-').replace(/[. ]+$/, '') || 'export';
 }

@@ -1,0 +1,106 @@
+import { slugify } from '../text/slug';
+import type { RawFile } from './archive';
+import { planImport } from './plan';
+import type { ExistingDocument, TakenChoice } from './plan';
+
+const file = (path: string, text: string): RawFile => ({ path, bytes: new TextEncoder().encode(text) });
+const existing = (slug: string, content = 'old', title = slug, id = 7): ExistingDocument => ({
+  id,
+  slug,
+  title,
+  content,
+});
+const plan = (files: RawFile[], documents: ExistingDocument[] = [], taken: TakenChoice = 'skip') =>
+  planImport(files, documents, { taken, slugify });
+
+it('finds titles in front matter, heading and file name, in this order', () => {
+  const { documents } = plan([
+    file('a.md', '---\ntitle: From matter\n---\n# Heading'),
+    file('b.md', 'text\n\n# Heading #\n'),
+    file('Some Notes.txt', 'plain'),
+    file('d.markdown', '```\n# code\n```\n'),
+  ]);
+  expect(documents.map(({ slug, title }) => [slug, title])).toEqual([
+    ['some-notes', 'Some Notes'],
+    ['a', 'From matter'],
+    ['b', 'Heading'],
+    ['d', 'd'],
+  ]);
+});
+
+it('joins folder names with hyphens, and makes slugs of one import unique', () => {
+  const { documents } = plan([file('Notes/Über uns.md', 'x'), file('notes-uber-uns.md', 'y')]);
+  expect(documents.map(({ slug }) => slug)).toEqual(['notes-uber-uns', 'notes-uber-uns-2']);
+});
+
+it('reports files that cannot be documents, and ignores those of programs', () => {
+  const invalid = { path: 'bad.md', bytes: Uint8Array.of(0xff, 0xfe) };
+  const { documents, skipped } = plan([
+    file('image.png', 'x'),
+    invalid,
+    file('large.md', 'x'.repeat(1_048_577)),
+    file('escapes.md', '"'.repeat(600_000)),
+    file('!!!.md', 'x'),
+    file('.obsidian/app.json', '{}'),
+    file('__MACOSX/._a.md', 'x'),
+    file('Vault/.trash/b.md', 'x'),
+  ]);
+  expect(documents).toEqual([]);
+  expect(Object.fromEntries(skipped.map(({ path, reason }) => [path, reason]))).toEqual({
+    'image.png': 'not a markdown or text file',
+    'bad.md': 'not valid UTF-8',
+    'large.md': 'larger than 1 MiB',
+    'escapes.md': 'larger than 1 MiB',
+    '!!!.md': 'the file name has no letters or digits for a slug',
+  });
+});
+
+it('skips, renames or replaces documents whose slug is taken', () => {
+  const files = [file('a.md', 'new'), file('b.md', 'new')];
+  const documents = [existing('a')];
+  expect(plan(files, documents, 'skip')).toMatchObject({
+    documents: [{ slug: 'b' }],
+    skipped: [{ path: 'a.md', reason: 'the slug a is taken' }],
+    takenCount: 1,
+  });
+  expect(plan(files, documents, 'rename').documents.map(({ slug }) => slug)).toEqual(['a-2', 'b']);
+  expect(plan(files, documents, 'replace').documents).toMatchObject([
+    { slug: 'a', replaces: 7 },
+    { slug: 'b' },
+  ]);
+});
+
+it.each(['skip', 'rename', 'replace'] as const)('continues an interrupted import (%s)', (taken) => {
+  const files = [file('a.md', 'see [[B]]'), file('b.md', '# B'), file('c.md', 'third')];
+  const before = taken === 'rename' ? [existing('a')] : [];
+  const [first] = plan(files, before, taken).documents;
+  const stored = { id: 9, ...first! };
+  const again = plan(files, [...before, stored], taken);
+  expect(again.unchanged).toEqual(['a.md']);
+  expect(again.documents.map(({ path }) => path)).toEqual(['b.md', 'c.md']);
+  expect(again.takenCount).toBe(0);
+});
+
+it('rewrites links to notes of the import and of the project', () => {
+  const { documents } = plan(
+    [
+      file(
+        'Vault/Start.md',
+        '[[Note name#heading|text]] [[Folder/Deep note]] [[Home]] [[nowhere]] ![[Note name]] `[[Note name]]`',
+      ),
+      file('Vault/Note name.md', 'x'),
+      file('Vault/Folder/Deep note.md', '| [[Start\\|begin]] |'),
+    ],
+    [existing('welcome', 'x', 'Home')],
+  );
+  const contents = Object.fromEntries(documents.map(({ slug, content }) => [slug, content]));
+  expect(contents['vault-start']).toBe(
+    '[[vault-note-name|text]] [[vault-folder-deep-note|Folder/Deep note]] [[welcome|Home]] [[nowhere]] ![[Note name]] `[[Note name]]`',
+  );
+  expect(contents['vault-folder-deep-note']).toBe('| [[vault-start\\|begin]] |');
+});
+
+it('removes a byte order mark, and keeps other bytes', () => {
+  const { documents } = plan([file('a.md', '\ufeff# A\r\n')]);
+  expect(documents).toMatchObject([{ title: 'A', content: '# A\r\n' }]);
+});
