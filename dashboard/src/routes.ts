@@ -124,6 +124,21 @@ const upstreamsRoute = createRoute({
   component: lazyRouteComponent(() => import('./upstreams/upstreams-page'), 'UpstreamsPage'),
 });
 
+export const usageRoute = createRoute({
+  getParentRoute: () => ownerRoute,
+  path: '/usage',
+  validateSearch: (
+    search: Search,
+  ): Partial<Record<'range' | 'group' | 'metric' | 'tab' | 'errors', string>> => ({
+    range: text(search, 'range'),
+    group: text(search, 'group'),
+    metric: text(search, 'metric'),
+    tab: text(search, 'tab'),
+    errors: text(search, 'errors'),
+  }),
+  component: lazyRouteComponent(() => import('./usage/usage-page'), 'UsagePage'),
+});
+
 export const routeTree = rootRoute.addChildren([
   signInRoute,
   joinRoute,
@@ -136,6 +151,7 @@ export const routeTree = rootRoute.addChildren([
       membersLayoutRoute.addChildren([membersRoute, invitationsRoute, auditRoute]),
       keysRoute,
       upstreamsRoute,
+      usageRoute,
     ]),
   ]),
 ]);

@@ -30,12 +30,15 @@ const authenticate: Middleware = {
 };
 
 /** Typed client of the service's API. Rejections of the service are thrown as {@link ApiError}. */
-export const api = createClient<paths>({ baseUrl: window.location.origin });
+export const api = createClient<paths>({
+  baseUrl: window.location.origin,
+  querySerializer: { array: { style: 'form', explode: false } },
+});
 api.use(authenticate);
 
-/** Awaits a request and returns its data. */
-export async function take<T>(request: Promise<{ data?: T }>): Promise<T> {
-  return (await request).data as T;
+/** Awaits a request and returns its JSON. Some routes can also respond with a text, but only if they are asked to. */
+export async function take<T>(request: Promise<{ data?: T }>): Promise<Exclude<T, string>> {
+  return (await request).data as Exclude<T, string>;
 }
 
 /** Sends a request that the OpenAPI types do not describe, such as a download, with the session. */

@@ -13,8 +13,8 @@ export function DevelopmentForm({ email = '' }: SignInPanelProps): ReactNode {
   const form = useForm({ initialValues: { email } });
   const signIn = useMutation({
     mutationFn: (address: string) => take(api.POST('/dev/sign-in', { body: { email: address } })),
-    onSuccess: (body) => {
-      const session = typeof body === 'object' ? readSession(body.token) : undefined;
+    onSuccess: ({ token }) => {
+      const session = readSession(token);
       if (session) sessions.signIn(session);
     },
     onError: (error) => form.setFieldError('email', explainError(error).title),

@@ -1,5 +1,5 @@
 import { NavLink, Skeleton, Stack } from '@mantine/core';
-import { IconFolders, IconKey, IconPlugConnected, IconUsers } from '@tabler/icons-react';
+import { IconChartBar, IconFolders, IconKey, IconPlugConnected, IconUsers } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
 import type { ComponentType, ReactNode } from 'react';
@@ -23,6 +23,7 @@ const ENTRIES: readonly Entry[] = [
     icon: IconPlugConnected,
     isShown: ({ role }) => role === 'admin',
   },
+  { label: 'Usage', to: '/o/$owner/usage', icon: IconChartBar },
   { label: 'Members', to: '/o/$owner/members', icon: IconUsers, isShown: ({ kind }) => kind === 'team' },
 ];
 

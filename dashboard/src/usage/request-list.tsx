@@ -1,0 +1,97 @@
+import { Badge, Button, Collapse, Group, Paper, Switch, Text, UnstyledButton } from '@mantine/core';
+import { IconListDetails } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ReactNode } from 'react';
+import { useOwner } from '../organizations/owner';
+import { EmptyState } from '../ui/empty-state';
+import { Loaded } from '../ui/loaded';
+import { TimeAgo } from '../ui/time-ago';
+import { formatMs, formatNumber } from './format';
+import { usageRequestsQuery } from './queries';
+import type { UsageRequest } from './queries';
+import { RequestDetails } from './request-details';
+import type { UsageView } from './view';
+
+interface Props {
+  readonly view: UsageView;
+  readonly onOnlyErrors: (isOn: boolean) => void;
+}
+
+/** Requests, newest first. Each opens to its attempts. */
+export function RequestList({ view, onOnlyErrors }: Props): ReactNode {
+  const owner = useOwner();
+  const requests = useInfiniteQuery(usageRequestsQuery(owner.id, view));
+  return (
+    <Loaded query={requests}>
+      {({ pages }) => {
+        const all = pages.flatMap((page) => page.requests);
+        const shown = view.onlyErrors ? all.filter(({ outcome }) => outcome !== 'ok') : all;
+        return (
+          <>
+            <Switch
+              mb="sm"
+              label="Only errors"
+              checked={view.onlyErrors}
+              onChange={(event) => onOnlyErrors(event.currentTarget.checked)}
+            />
+            <Requests requests={shown} />
+            {requests.hasNextPage && (
+              <Button
+                mt="md"
+                variant="default"
+                loading={requests.isFetchingNextPage}
+                onClick={() => void requests.fetchNextPage()}
+              >
+                Show older requests
+              </Button>
+            )}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Requests({ requests }: { requests: readonly UsageRequest[] }): ReactNode {
+  if (requests.length === 0)
+    return (
+      <EmptyState
+        icon={IconListDetails}
+        title="No requests"
+        text="There are none in this time and with this filter."
+      />
+    );
+  return (
+    <Paper withBorder radius="lg" component="ul" className="list">
+      {requests.map((request) => (
+        <RequestRow key={request.id} request={request} />
+      ))}
+    </Paper>
+  );
+}
+
+function RequestRow({ request }: { request: UsageRequest }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const { method, path, model, status, outcome, total_tokens: tokens, latency_ms: latency, at } = request;
+  return (
+    <li className="request-row">
+      <UnstyledButton w="100%" px="md" py="sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Group gap="sm">
+          <Badge variant="light" color={outcome === 'ok' ? 'mint' : 'red'}>
+            {status}
+          </Badge>
+          <Text size="sm" className="row-main mono">
+            {method} {path} {model && `(${model})`}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {formatNumber(tokens)} tokens, {formatMs(latency)}, <TimeAgo time={at} />
+          </Text>
+        </Group>
+      </UnstyledButton>
+      <Collapse expanded={isOpen} keepMounted={false}>
+        <RequestDetails request={request} />
+      </Collapse>
+    </li>
+  );
+}

@@ -1,0 +1,92 @@
+import { chartSeries, topList } from './series';
+import { parseUsageView, rangeQuery } from './view';
+
+const times = (avg: number | null) => ({ avg, p50: avg, p95: avg });
+const group = (model: string | null, requests: number, avg: number | null = 100) => ({
+  model,
+  requests,
+  errors: requests > 5 ? 1 : 0,
+  input_tokens: null,
+  cached_input_tokens: null,
+  output_tokens: null,
+  total_tokens: requests * 10,
+  latency_ms: times(avg),
+  ttft_ms: times(null),
+});
+const bucket = (day: number, groups: ReturnType<typeof group>[]) => ({
+  ...group(null, 0),
+  start: `2026-11-0${day}T00:00:00.000Z`,
+  end: `2026-11-0${day + 1}T00:00:00.000Z`,
+  groups,
+});
+const usage = {
+  bucket: 'day' as const,
+  buckets: [
+    bucket(1, [group('a', 1, 100), group('b', 6)]),
+    bucket(2, []),
+    bucket(3, [group('a', 3, 300), group(null, 2, null)]),
+  ],
+};
+
+it('adds groups up over all buckets, and weighs latencies by requests', () => {
+  expect(topList(usage, 'model', 'requests')).toEqual([
+    { name: 'b', requests: 6, errors: 1, tokens: 60, latencyMs: 100 },
+    { name: 'a', requests: 4, errors: 0, tokens: 40, latencyMs: 250 },
+    { name: 'none', requests: 2, errors: 0, tokens: 20, latencyMs: null },
+  ]);
+  expect(topList(usage, 'model', 'latency')[0]!.name).toBe('a');
+});
+
+it('has a row for each bucket, empty ones included', () => {
+  expect(chartSeries(usage, 'model', 'tokens')).toEqual({
+    names: ['b', 'a', 'none'],
+    rows: [
+      { at: 'Nov 1', b: 60, a: 10, none: 0 },
+      { at: 'Nov 2', b: 0, a: 0, none: 0 },
+      { at: 'Nov 3', b: 0, a: 30, none: 20 },
+    ],
+  });
+});
+
+it('has gaps in place of latencies that were not measured', () => {
+  expect(chartSeries(usage, 'model', 'latency').rows[1]).toEqual({
+    at: 'Nov 2',
+    a: null,
+    b: null,
+    none: null,
+  });
+});
+
+it('adds small groups up', () => {
+  const many = {
+    bucket: 'day' as const,
+    buckets: [
+      bucket(
+        1,
+        Array.from({ length: 9 }, (_, index) => group(`m${index}`, 9 - index)),
+      ),
+    ],
+  };
+  const { names, rows } = chartSeries(many, 'model', 'requests');
+  expect(names).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'other']);
+  expect(rows[0]).toMatchObject({ m0: 9, other: 6 });
+  expect(chartSeries(many, 'model', 'latency').names).not.toContain('other');
+});
+
+it('reads the state of the URL', () => {
+  expect(parseUsageView({ range: '7d', group: 'user', metric: 'nonsense', errors: 'true' })).toEqual({
+    range: '7d',
+    group: 'user',
+    metric: 'requests',
+    tab: 'charts',
+    onlyErrors: true,
+  });
+});
+
+it('ends at the next full hour', () => {
+  expect(rangeQuery('24h', Date.parse('2026-11-23T10:20:00Z'))).toEqual({
+    from: '2026-11-22T11:00:00.000Z',
+    to: '2026-11-23T11:00:00.000Z',
+    bucket: 'hour',
+  });
+});

@@ -1,0 +1,104 @@
+import type { Schemas } from '../api/client';
+import type { Group, Metric } from './view';
+
+type Usage = Pick<Schemas['Usage'], 'buckets' | 'bucket'>;
+type UsageGroup = Schemas['UsageGroup'];
+type Measures = Schemas['UsageMeasures'];
+
+/** Group over the whole range. */
+export interface TopEntry {
+  readonly name: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly tokens: number;
+  /** Average, weighted by requests. Null if nothing was measured. */
+  readonly latencyMs: number | null;
+}
+
+/** Rows for a chart: one per bucket, with a member per series. */
+export interface Series {
+  readonly names: readonly string[];
+  readonly rows: readonly Readonly<Record<string, string | number | null>>[];
+}
+
+/** More series cannot be told apart by colour. */
+const MAX_SERIES = 6;
+const OTHER = 'other';
+
+/** Name of a group, such as the model or the address of a member. */
+export function groupName(group: UsageGroup, by: Group): string {
+  const names: Record<Group, string | number | null | undefined> = {
+    model: group.model,
+    provider: group.provider,
+    upstream: group.upstream_name,
+    key: group.key_name ?? (group.key_id === undefined ? undefined : `key ${group.key_id}`),
+    user: group.user_email ?? group.user_id,
+  };
+  const name = names[by];
+  return name === null || name === undefined || name === '' ? 'none' : String(name);
+}
+
+/** Sums the groups of all buckets, the largest first. */
+export function topList({ buckets }: Usage, by: Group, metric: Metric): TopEntry[] {
+  const sums = new Map<
+    string,
+    { requests: number; errors: number; tokens: number; latency: number; measured: number }
+  >();
+  for (const group of buckets.flatMap(({ groups }) => groups)) {
+    const name = groupName(group, by);
+    const sum = sums.get(name) ?? { requests: 0, errors: 0, tokens: 0, latency: 0, measured: 0 };
+    sum.requests += group.requests;
+    sum.errors += group.errors;
+    sum.tokens += group.total_tokens ?? 0;
+    if (group.latency_ms.avg !== null) {
+      sum.latency += group.latency_ms.avg * group.requests;
+      sum.measured += group.requests;
+    }
+    sums.set(name, sum);
+  }
+  const entries = [...sums].map(([name, { requests, errors, tokens, latency, measured }]) => ({
+    name,
+    ...{ requests, errors, tokens },
+    latencyMs: measured === 0 ? null : latency / measured,
+  }));
+  return entries.toSorted((a, b) => valueOf(b, metric) - valueOf(a, metric) || b.requests - a.requests);
+}
+
+function valueOf(entry: TopEntry, metric: Metric): number {
+  return metric === 'latency' ? (entry.latencyMs ?? 0) : entry[metric];
+}
+
+/** Rows of the chart. Groups beyond the largest ones are added up as `other`, except for latencies. */
+export function chartSeries(usage: Usage, by: Group, metric: Metric): Series {
+  const top = topList(usage, by, metric).map(({ name }) => name);
+  const shown = top.slice(0, MAX_SERIES);
+  const hasOther = top.length > shown.length && metric !== 'latency';
+  const rows = usage.buckets.map(({ start, groups }) => {
+    const row: Record<string, string | number | null> = { at: label(start, usage.bucket) };
+    for (const name of shown) row[name] = metric === 'latency' ? null : 0;
+    if (hasOther) row[OTHER] = 0;
+    for (const group of groups) {
+      const name = groupName(group, by);
+      const series = shown.includes(name) ? name : OTHER;
+      if (series in row) row[series] = merge(row[series] as number | null, measure(group, metric));
+    }
+    return row;
+  });
+  return { names: hasOther ? [...shown, OTHER] : shown, rows };
+}
+
+function merge(sum: number | null, value: number | null): number | null {
+  return value === null ? sum : (sum ?? 0) + value;
+}
+
+function measure(measures: Measures, metric: Metric): number | null {
+  if (metric === 'latency') return measures.latency_ms.p95;
+  return metric === 'tokens' ? measures.total_tokens : measures[metric];
+}
+
+/** Label of a bucket. Days are those of the service, which counts in UTC. */
+function label(start: string, bucket: string): string {
+  const date = new Date(start);
+  if (bucket === 'hour') return date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  return date.toLocaleDateString('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
+}
