@@ -139,6 +139,18 @@ export const usageRoute = createRoute({
   component: lazyRouteComponent(() => import('./usage/usage-page'), 'UsagePage'),
 });
 
+const playgroundRoute = createRoute({
+  getParentRoute: () => ownerRoute,
+  path: '/playground',
+  component: lazyRouteComponent(() => import('./playground/playground-page'), 'PlaygroundPage'),
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => ownerRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/settings-page'), 'SettingsPage'),
+});
+
 export const routeTree = rootRoute.addChildren([
   signInRoute,
   joinRoute,
@@ -152,6 +164,8 @@ export const routeTree = rootRoute.addChildren([
       keysRoute,
       upstreamsRoute,
       usageRoute,
+      playgroundRoute,
+      settingsRoute,
     ]),
   ]),
 ]);

@@ -1,5 +1,13 @@
 import { NavLink, Skeleton, Stack } from '@mantine/core';
-import { IconChartBar, IconFolders, IconKey, IconPlugConnected, IconUsers } from '@tabler/icons-react';
+import {
+  IconChartBar,
+  IconFolders,
+  IconKey,
+  IconPlayerPlay,
+  IconPlugConnected,
+  IconSettings,
+  IconUsers,
+} from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
 import type { ComponentType, ReactNode } from 'react';
@@ -23,8 +31,10 @@ const ENTRIES: readonly Entry[] = [
     icon: IconPlugConnected,
     isShown: ({ role }) => role === 'admin',
   },
+  { label: 'Playground', to: '/o/$owner/playground', icon: IconPlayerPlay },
   { label: 'Usage', to: '/o/$owner/usage', icon: IconChartBar },
   { label: 'Members', to: '/o/$owner/members', icon: IconUsers, isShown: ({ kind }) => kind === 'team' },
+  { label: 'Settings', to: '/o/$owner/settings', icon: IconSettings },
 ];
 
 /** Links to the areas of the current organization. */
