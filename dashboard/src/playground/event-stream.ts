@@ -52,10 +52,14 @@ export function parseLine(line: string): ChatChunk | undefined {
   if (!payload) return undefined;
   const { choices, usage, error } = payload;
   return {
-    text: choices?.[0]?.delta?.content ?? '',
+    text: textOf(choices),
     ...(usage && { usage: toUsage(usage) }),
     ...(error && { error: error.message ?? 'the stream was interrupted' }),
   };
+}
+
+function textOf(choices: Payload['choices']): string {
+  return choices?.[0]?.delta?.content ?? '';
 }
 
 /** Parses JSON. `[DONE]` and broken events are none. */

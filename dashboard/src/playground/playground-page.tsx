@@ -125,11 +125,11 @@ function Answer({ state }: { state: ChatState }): ReactNode {
   );
 }
 
-function Figures({ state: { firstTokenMs = null, totalMs = null, usage } }: { state: ChatState }): ReactNode {
+function Figures({ state: { firstTokenMs, totalMs, usage } }: { state: ChatState }): ReactNode {
   return (
     <Group gap="lg" mt="md">
-      <Figure label="First token" value={formatMs(firstTokenMs)} />
-      <Figure label="Total" value={formatMs(totalMs)} />
+      <Figure label="First token" value={formatMs(firstTokenMs ?? null)} />
+      <Figure label="Total" value={formatMs(totalMs ?? null)} />
       <Figure label="Input tokens" value={formatNumber(usage?.input ?? null)} />
       <Figure label="Output tokens" value={formatNumber(usage?.output ?? null)} />
     </Group>
