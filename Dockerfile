@@ -1,15 +1,18 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY dashboard/package.json dashboard/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
+COPY dashboard dashboard
 RUN npm run --silent build
 
-# Neither what only development needs, nor the embedded PostgreSQL.
+# Neither what only development needs, which is all of the dashboard's packages, nor the embedded PostgreSQL.
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY dashboard/package.json dashboard/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim
@@ -18,6 +21,7 @@ ENV NODE_ENV=production DATA_DIR=/data UV_THREADPOOL_SIZE=16
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY --from=build /app/dashboard/dist dashboard/dist
 COPY package.json ./
 # The image's user `node`, by its number: Kubernetes' `runAsNonRoot` cannot tell of a name that it is not root's.
 RUN install -d -o 1000 -g 1000 /data

@@ -42,6 +42,7 @@ it('installs neither development packages nor the embedded PostgreSQL', () => {
   expect(copied).toEqual([
     '--from=dependencies /app/node_modules node_modules',
     '--from=build /app/dist dist',
+    '--from=build /app/dashboard/dist dashboard/dist',
     'package.json ./',
   ]);
   const dependencies = stages.find(([from]) => from!.text.endsWith(' AS dependencies'))!;

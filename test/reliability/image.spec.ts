@@ -34,7 +34,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'mintkeep-image-'));
   cwd = join(folder, 'app');
   mkdirSync(cwd);
-  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'dist']) {
+  for (const name of [
+    'package.json',
+    'package-lock.json',
+    '.npmrc',
+    'dist',
+    'dashboard/package.json',
+    'dashboard/dist',
+  ]) {
     cpSync(name, join(cwd, name), { recursive: true });
   }
   const install = ['ci', '--omit=dev', '--omit=optional', '--ignore-scripts', '--prefer-offline'];
