@@ -151,6 +151,19 @@ describeWith(CHROMIUM, 'the document page', () => {
     expect(await panel.getByRole('button').allTextContents()).toEqual(['One', 'Two', 'gone']);
   });
 
+  it('lists the broken links of the project', async () => {
+    await project.write('a', 'Home', '[[b]] [[nowhere]]');
+    await project.write('b', 'Other', '[[Home]]');
+    await page.goto(dashboard.url + project.path);
+    await page.getByRole('button', { name: 'Import, export and links' }).click();
+    await page.getByRole('menuitem', { name: 'Find broken links' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('link', { name: 'Home' }).waitFor();
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['Home links to [[nowhere]]']);
+    await dialog.getByRole('link', { name: 'Home' }).click();
+    await editor().waitFor();
+  });
+
   it('lists and updates links when the slug changes', async () => {
     const id = await project.write('old', 'Target', '');
     const linking = await project.write('b', 'Linking', '[[old|x]] `[[old]]`');

@@ -29,7 +29,7 @@ describeWith(CHROMIUM, 'import and export', () => {
     const person = await dashboard.signedIn(`user-${++users}`);
     const project = await createTestProject(person.agent, 'Vault');
     await person.page.goto(dashboard.url + project.path);
-    await person.page.getByRole('button', { name: 'Import and export' }).waitFor();
+    await person.page.getByRole('button', { name: 'Import, export and links' }).waitFor();
     const path = `/me/organizations/${project.owner}/projects/${project.project}/documents`;
     return { person, project, list: async () => (await person.agent.get(path).expect(200)).body.documents };
   }
@@ -43,7 +43,7 @@ describeWith(CHROMIUM, 'import and export', () => {
   });
 
   async function choose({ page }: Person, label: string, files: ReturnType<typeof archive>[]): Promise<void> {
-    await page.getByRole('button', { name: 'Import and export' }).click();
+    await page.getByRole('button', { name: 'Import, export and links' }).click();
     await page.getByRole('menuitem', { name: 'Import' }).click();
     await page.getByRole('button', { name: 'Choose files' }).waitFor();
     await page.locator(`input[aria-label="${label}"]`).setInputFiles(files);
@@ -158,7 +158,7 @@ describeWith(CHROMIUM, 'import and export', () => {
       const [download] = await Promise.all([page.waitForEvent('download'), act()]);
       return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
     };
-    await page.getByRole('button', { name: 'Import and export' }).click();
+    await page.getByRole('button', { name: 'Import, export and links' }).click();
     const all = await save(() => page.getByRole('menuitem', { name: 'Export all' }).click());
     expect(all.name).toBe('Vault.zip');
     expect(Object.keys(unzipSync(all.bytes)).sort()).toEqual(['a.md', 'b.md']);

@@ -28,13 +28,6 @@ export const documentsQuery = (owner: number, project: number) =>
       (await take(api.GET(LIST, { params: { path: { id: owner, project_id: project } } }))).documents,
   });
 
-export const documentQuery = (address: DocumentAddress) =>
-  queryOptions({
-    queryKey: ['document', address.owner, address.project, address.document],
-    queryFn: () => loadDocument(address),
-    refetchOnWindowFocus: false,
-  });
-
 export async function loadDocument(address: DocumentAddress): Promise<LoadedDocument> {
   const { data, response } = await api.GET(ONE, { params: { path: pathOf(address) } });
   return { ...data!, etag: response.headers.get('ETag')! };
@@ -60,7 +53,6 @@ export async function updateDocument(
   const params = { path: pathOf(address), header: { 'If-Match': etag } };
   const { data, response } = await api.PUT(ONE, { params, body });
   const document = { ...data!, etag: response.headers.get('ETag')! };
-  queryClient.setQueryData(documentQuery(address).queryKey, document);
   changeList(address.owner, address.project, (documents) =>
     documents.map((other) => (other.id === document.id ? summaryOf(document) : other)),
   );

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconDownload, IconTransfer, IconUpload } from '@tabler/icons-react';
+import { IconDownload, IconTransfer, IconUnlink, IconUpload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import type { ReactNode } from 'react';
@@ -11,11 +11,14 @@ import { downloadProject } from './download';
 
 const ImportModal = lazy(() => import('../import/import-modal'));
 
-/** Import and export of a project. Files can be dropped anywhere while this menu is shown. */
+const BrokenLinksModal = lazy(() => import('../links/broken-links-modal'));
+
+/** Import, export and links of a project. Files can be dropped anywhere while this menu is shown. */
 export function TransferMenu(): ReactNode {
   const project = useProject();
   const isAdmin = useIsAdmin();
   const [importing, setImporting] = useState<{ readonly dropped?: ChosenFile[] }>();
+  const [isCheckingLinks, setCheckingLinks] = useState(false);
   const download = useMutation({
     mutationFn: (hasFrontMatter: boolean) => downloadProject(project, hasFrontMatter),
   });
@@ -23,36 +26,57 @@ export function TransferMenu(): ReactNode {
     <>
       <Menu position="bottom-end" shadow="md">
         <Menu.Target>
-          <ActionIcon variant="default" size={36} loading={download.isPending} aria-label="Import and export">
+          <ActionIcon
+            variant="default"
+            size={36}
+            loading={download.isPending}
+            aria-label="Import, export and links"
+          >
             <IconTransfer size={18} aria-hidden />
           </ActionIcon>
         </Menu.Target>
-        <Menu.Dropdown>
-          {isAdmin && (
-            <Menu.Item leftSection={<IconUpload size={16} aria-hidden />} onClick={() => setImporting({})}>
-              Import
-            </Menu.Item>
-          )}
-          <Menu.Item
-            leftSection={<IconDownload size={16} aria-hidden />}
-            onClick={() => download.mutate(false)}
-          >
-            Export all
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<IconDownload size={16} aria-hidden />}
-            onClick={() => download.mutate(true)}
-          >
-            Export with titles and times
-          </Menu.Item>
-        </Menu.Dropdown>
+        <TransferItems
+          isAdmin={isAdmin}
+          onImport={() => setImporting({})}
+          onExport={download.mutate}
+          onCheckLinks={() => setCheckingLinks(true)}
+        />
       </Menu>
       {isAdmin && !importing && <DropArea onDrop={(dropped) => setImporting({ dropped })} />}
-      {importing && (
-        <Suspense>
-          <ImportModal dropped={importing.dropped} onClose={() => setImporting(undefined)} />
-        </Suspense>
-      )}
+      <Suspense>
+        {importing && <ImportModal dropped={importing.dropped} onClose={() => setImporting(undefined)} />}
+        {isCheckingLinks && <BrokenLinksModal onClose={() => setCheckingLinks(false)} />}
+      </Suspense>
     </>
+  );
+}
+
+interface ItemsProps {
+  readonly isAdmin: boolean;
+  readonly onImport: () => void;
+  readonly onExport: (hasFrontMatter: boolean) => void;
+  readonly onCheckLinks: () => void;
+}
+
+function TransferItems({ isAdmin, onImport, onExport, onCheckLinks }: ItemsProps): ReactNode {
+  const downloadIcon = <IconDownload size={16} aria-hidden />;
+  return (
+    <Menu.Dropdown>
+      {isAdmin && (
+        <Menu.Item leftSection={<IconUpload size={16} aria-hidden />} onClick={onImport}>
+          Import
+        </Menu.Item>
+      )}
+      <Menu.Item leftSection={downloadIcon} onClick={() => onExport(false)}>
+        Export all
+      </Menu.Item>
+      <Menu.Item leftSection={downloadIcon} onClick={() => onExport(true)}>
+        Export with titles and times
+      </Menu.Item>
+      <Menu.Divider />
+      <Menu.Item leftSection={<IconUnlink size={16} aria-hidden />} onClick={onCheckLinks}>
+        Find broken links
+      </Menu.Item>
+    </Menu.Dropdown>
   );
 }

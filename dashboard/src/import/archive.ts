@@ -1,6 +1,6 @@
 import { unzipSync } from 'fflate';
 
-export const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 export const MAX_FILES = 10_000;
 
 const END_SIGNATURE = 0x06054b50;

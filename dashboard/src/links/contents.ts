@@ -34,7 +34,7 @@ async function loadContents(owner: number, project: number, known: Contents | un
 }
 
 /** Slug of an exported file. An underscore stands before names that Windows reserves. */
-export function slugOf(fileName: string): string {
+function slugOf(fileName: string): string {
   return fileName.replace(/\.md$/, '').replace(/^_/, '');
 }
 

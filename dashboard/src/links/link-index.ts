@@ -29,7 +29,7 @@ export class LinkIndex<T extends Linkable> {
 }
 
 /** Link whose target does not exist. */
-export interface BrokenLink<T extends Linkable> {
+interface BrokenLink<T extends Linkable> {
   readonly document: T;
   readonly target: string;
 }

@@ -8,7 +8,7 @@ export interface DashboardConfig {
   readonly sign_in: SignIn;
 }
 
-export type SignIn =
+type SignIn =
   | { readonly kind: 'development' }
   | { readonly kind: 'supabase'; readonly url: string; readonly anon_key?: string }
   | { readonly kind: 'redirect'; readonly url: string }

@@ -45,7 +45,7 @@ export function takeReturnedSignIn(): ReturnedSignIn | undefined {
 }
 
 /** Reads token and state of a fragment such as `#access_token=…&state=…`. */
-export function parseFragment(hash: string): Fragment | undefined {
+function parseFragment(hash: string): Fragment | undefined {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const token = fields.get('access_token');
   if (token === null) return undefined;

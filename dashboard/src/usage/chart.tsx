@@ -19,6 +19,7 @@ export default function Chart({ series: { names, rows }, metric, height }: Props
     h: height,
     data: rows.map((row) => ({ ...row })),
     dataKey: 'at',
+    yAxisProps: { allowDecimals: false },
     series: names.map((name, index) => ({ name, color: COLORS[index % COLORS.length]! })),
     valueFormatter: (value: number) => (metric === 'latency' ? formatMs(value) : formatNumber(value)),
     withLegend: names.length > 1,

@@ -10,7 +10,8 @@ export interface TopEntry {
   readonly name: string;
   readonly requests: number;
   readonly errors: number;
-  readonly tokens: number;
+  /** Null if no token was counted, which is not the same as zero. */
+  readonly tokens: number | null;
   /** Average, weighted by requests. Null if nothing was measured. */
   readonly latencyMs: number | null;
 }
@@ -26,7 +27,7 @@ const MAX_SERIES = 6;
 const OTHER = 'other';
 
 /** Name of a group, such as the model or the address of a member. */
-export function groupName(group: UsageGroup, by: Group): string {
+function groupName(group: UsageGroup, by: Group): string {
   const names: Record<Group, string | number | null | undefined> = {
     model: group.model,
     provider: group.provider,
@@ -42,14 +43,14 @@ export function groupName(group: UsageGroup, by: Group): string {
 export function topList({ buckets }: Usage, by: Group, metric: Metric): TopEntry[] {
   const sums = new Map<
     string,
-    { requests: number; errors: number; tokens: number; latency: number; measured: number }
+    { requests: number; errors: number; tokens: number | null; latency: number; measured: number }
   >();
   for (const group of buckets.flatMap(({ groups }) => groups)) {
     const name = groupName(group, by);
-    const sum = sums.get(name) ?? { requests: 0, errors: 0, tokens: 0, latency: 0, measured: 0 };
+    const sum = sums.get(name) ?? { requests: 0, errors: 0, tokens: null, latency: 0, measured: 0 };
     sum.requests += group.requests;
     sum.errors += group.errors;
-    sum.tokens += group.total_tokens ?? 0;
+    sum.tokens = merge(sum.tokens, group.total_tokens);
     if (group.latency_ms.avg !== null) {
       sum.latency += group.latency_ms.avg * group.requests;
       sum.measured += group.requests;
@@ -65,7 +66,7 @@ export function topList({ buckets }: Usage, by: Group, metric: Metric): TopEntry
 }
 
 function valueOf(entry: TopEntry, metric: Metric): number {
-  return metric === 'latency' ? (entry.latencyMs ?? 0) : entry[metric];
+  return (metric === 'latency' ? entry.latencyMs : entry[metric]) ?? 0;
 }
 
 /** Rows of the chart. Groups beyond the largest ones are added up as `other`, except for latencies. */

@@ -4,6 +4,7 @@ import { startApp } from '../../support/app.js';
 import type { Agent, TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { startSite } from './site.js';
+import type { SignIn } from './site.js';
 
 const WIDTH = 1_280;
 const HEIGHT = 800;
@@ -33,9 +34,13 @@ export interface Dashboard {
   close(): Promise<void>;
 }
 
-export async function startDashboard(variables: NodeJS.ProcessEnv = {}): Promise<Dashboard> {
+/** @param signIn way to sign in; only the development sign-in opens windows in which a person is signed in */
+export async function startDashboard(
+  variables: NodeJS.ProcessEnv = {},
+  signIn: SignIn = { kind: 'development' },
+): Promise<Dashboard> {
   const app = await startApp({ SESSION_JWT_SECRET: '', HOST: '127.0.0.1', ...variables });
-  const site = await siteOf(app);
+  const site = await siteOf(app, signIn);
   const browser = await launchBrowser();
   const open = async () => {
     const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT } });
@@ -62,10 +67,10 @@ export async function startDashboard(variables: NodeJS.ProcessEnv = {}): Promise
 }
 
 /** The service itself, if it serves the dashboard. */
-async function siteOf(app: TestApp): Promise<{ url: string; close: () => Promise<void> }> {
+async function siteOf(app: TestApp, signIn: SignIn): Promise<{ url: string; close: () => Promise<void> }> {
   const { status } = await app.anonymous.get('/dashboard/config.json');
   if (status === 200) return { url: app.url, close: () => Promise.resolve() };
-  return startSite(app.url, { sign_in: { kind: 'development' } });
+  return startSite(app.url, { sign_in: signIn });
 }
 
 async function sessionOf(app: TestApp, email: string): Promise<string> {

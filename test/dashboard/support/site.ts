@@ -15,11 +15,18 @@ const TYPES: Record<string, string> = {
 const SERVICE_PATHS = /^\/(me|v1|auth|oauth|docs|dashboard|dev|openapi\.json|healthz|readyz|metrics)(\/|$)/;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; " +
-  "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+  "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; connect-src 'self'";
 
 /** Response to `GET /dashboard/config.json`. */
-export interface Config {
-  readonly sign_in: { readonly kind: string; readonly url?: string };
+interface Config {
+  readonly sign_in: SignIn;
+}
+
+/** Way to sign in, as the response tells it. */
+export interface SignIn {
+  readonly kind: 'development' | 'supabase' | 'redirect' | 'none';
+  readonly url?: string;
+  readonly anon_key?: string;
 }
 
 /** The dashboard and the service under one origin. */
@@ -51,6 +58,11 @@ async function serve(
   if (pathname === '/auth/session') return void response.writeHead(204).end();
   if (pathname.endsWith('/export')) return sendExport(serviceUrl, incoming, response, pathname, searchParams);
   if (SERVICE_PATHS.test(pathname)) return forward(serviceUrl, incoming, response);
+  const { kind, url } = config.sign_in;
+  response.setHeader(
+    'Content-Security-Policy',
+    kind === 'supabase' ? `${POLICY} ${new URL(url!).origin}` : POLICY,
+  );
   await sendFile(incoming, response, pathname.startsWith('/assets/') ? pathname : '/index.html');
 }
 
@@ -67,7 +79,7 @@ async function sendFile(incoming: IncomingMessage, response: ServerResponse, pat
     : undefined;
   const bytes = compressed ?? (await readFile(join(DIST, path)).catch(() => undefined));
   if (!bytes) return void response.writeHead(404).end();
-  response.setHeader('Content-Type', type).setHeader('Content-Security-Policy', POLICY);
+  response.setHeader('Content-Type', type);
   if (compressed) response.setHeader('Content-Encoding', 'br');
   response.setHeader(
     'Cache-Control',

@@ -1,0 +1,131 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '../support/eventually.js';
+import { CHROMIUM, describeWith } from '../support/requirements.js';
+import { SESSION_SECRET, sessionFor } from '../support/sessions.js';
+import { startDashboard } from './support/dashboard.js';
+import type { Dashboard } from './support/dashboard.js';
+import { ANON_KEY, PASSWORD, startFakeSupabase } from './support/supabase.js';
+import type { FakeSupabase } from './support/supabase.js';
+
+describeWith(CHROMIUM, 'signing in by Supabase Auth', () => {
+  let supabase: FakeSupabase;
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    supabase = await startFakeSupabase();
+    const variables = {
+      SESSION_JWT_SECRET: SESSION_SECRET,
+      SUPABASE_AUTH_URL: supabase.url,
+      SUPABASE_ANON_KEY: ANON_KEY,
+    };
+    dashboard = await startDashboard(variables, { kind: 'supabase', url: supabase.url, anon_key: ANON_KEY });
+  });
+  afterAll(async () => {
+    await dashboard.close();
+    await supabase.close();
+  });
+  beforeEach(() => {
+    supabase.lifetime = 3_600;
+  });
+
+  it('accepts a password, explains a wrong one, and signs out', async () => {
+    const { page, problems } = await dashboard.open();
+    await page.goto(dashboard.url);
+    await page.getByText('Sign in with a password').click();
+    await page.getByLabel('E-mail address').fill('ada@example.com');
+    await page.locator('input[type=password]').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('Invalid login credentials').waitFor();
+    await page.locator('input[type=password]').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toMatch(/eyJ|refresh-/);
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByLabel('E-mail address').waitFor();
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toMatch(/eyJ|refresh-/);
+    expect(problems).toEqual([]);
+  });
+
+  it('sends a magic link, whose page opens without a question in the same browser', async () => {
+    const { page, context } = await dashboard.open();
+    await page.goto(`${dashboard.url}/invitations`);
+    await page.getByLabel('E-mail address').fill('bob@example.com');
+    await page.getByRole('button', { name: 'Send me a sign-in link' }).click();
+    await page.getByText('Look into your mailbox').waitFor();
+    const [link] = supabase.links;
+    expect(link!.email).toBe('bob@example.com');
+    const mail = await context.newPage(); // the link opens in a new tab
+    await mail.goto(`${link!.redirectTo}#${await supabase.fragmentFor('bob@example.com')}`);
+    await mail.getByRole('heading', { name: 'Invitations' }).waitFor();
+    expect(mail.url()).toBe(`${dashboard.url}/invitations`);
+  });
+
+  it('asks before it uses a magic link that this browser did not ask for', async () => {
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.url}/sign-in#${await supabase.fragmentFor('eve@example.com')}`);
+    await page.getByRole('button', { name: 'No, do not sign in' }).click();
+    await page.getByLabel('E-mail address').waitFor();
+  });
+
+  it('renews the session before it expires', async () => {
+    const { page } = await dashboard.open();
+    supabase.lifetime = 80; // the client renews from 90 s before the end
+    await page.goto(dashboard.url);
+    await page.getByText('Sign in with a password').click();
+    await page.getByLabel('E-mail address').fill('carol@example.com');
+    await page.locator('input[type=password]').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
+    supabase.lifetime = 3_600;
+    await page.reload();
+    await eventually(() => expect(supabase.requests).toContain('POST /auth/v1/token refresh_token'), 45_000);
+    await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
+  });
+});
+
+describeWith(CHROMIUM, 'signing in on another page', () => {
+  let dashboard: Dashboard;
+  const provider = createServer((_request, response) => response.end('sign-in page of the provider'));
+  let signInUrl: string;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+    signInUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/login?tenant=1`;
+    const variables = { SESSION_JWT_SECRET: SESSION_SECRET, SIGN_IN_URL: signInUrl };
+    dashboard = await startDashboard(variables, { kind: 'redirect', url: signInUrl });
+  });
+  afterAll(async () => {
+    await dashboard.close();
+    provider.closeAllConnections();
+    await new Promise((resolve) => provider.close(resolve));
+  });
+
+  it('leads there with the way back and a state, and accepts the session that comes back', async () => {
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.url}/invitations`);
+    await page.getByRole('button', { name: 'Continue to sign-in' }).click();
+    await page.getByText('sign-in page of the provider').waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(searchParams.get('tenant')).toBe('1');
+    expect(searchParams.get('return_to')).toBe(`${dashboard.url}/invitations`);
+    const state = searchParams.get('state')!;
+    expect(state).toMatch(/^[0-9a-f]{32}$/);
+    const token = await sessionFor('dora');
+    await page.goto(
+      `${searchParams.get('return_to')}#access_token=${token}&expires_in=3600&refresh_token=r&state=${state}`,
+    );
+    await page.getByRole('heading', { name: 'Invitations' }).waitFor();
+    expect(page.url()).toBe(`${dashboard.url}/invitations`);
+  });
+
+  it('asks if the state is another one', async () => {
+    const { page } = await dashboard.open();
+    await page.goto(dashboard.url);
+    await page.getByRole('button', { name: 'Continue to sign-in' }).click();
+    await page.getByText('sign-in page of the provider').waitFor();
+    await page.goto(`${dashboard.url}/#access_token=${await sessionFor('eve')}&state=other`);
+    await page.getByRole('heading', { name: 'Sign in as eve@example.com?' }).waitFor();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
+  });
+});
