@@ -127,8 +127,7 @@ describeWith(CHROMIUM, 'the document page', () => {
     await open(id);
     await editor().click();
     await page.keyboard.type('[[gett');
-    await page.locator('.cm-tooltip-autocomplete').getByText('Getting started').waitFor();
-    await page.keyboard.press('Enter');
+    await page.locator('.cm-tooltip-autocomplete').getByText('Getting started').click();
     await page.keyboard.type(' and [[New topic|more');
     await status('saved');
     expect((await project.read(id)).content).toBe('[[setup-guide]] and [[New topic|more]]');

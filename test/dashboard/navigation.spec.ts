@@ -35,7 +35,7 @@ describeWith(CHROMIUM, 'the navigation of the dashboard', () => {
     await page.getByRole('menuitem', { name: 'Create a team' }).click();
     await page.getByLabel('Name').fill('Taken');
     await page.getByRole('button', { name: 'Create team' }).click();
-    expect(await page.getByLabel('Slug').getAttribute('aria-invalid')).toBe('true');
+    await page.locator('input[data-path=slug][aria-invalid=true]').waitFor();
   });
 
   it('opens documents by title, and by a word of their content', async () => {

@@ -51,7 +51,7 @@ describeWith(CHROMIUM, 'projects and document lists', () => {
     await page.getByRole('button', { name: 'New project' }).click();
     await page.getByLabel('Name').fill('Handbook');
     await page.getByRole('button', { name: 'Create project' }).click();
-    expect(await page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    await page.locator('input[data-path=name][aria-invalid=true]').waitFor();
   });
 
   it('sorts, filters, selects and deletes documents', async () => {
