@@ -14,6 +14,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { CurrentUser } from '../auth/session-user.js';
 import type { SessionUser } from '../auth/session-user.js';
 import { NotFound } from '../common/api/domain-error.js';
+import { Flag, flagParameter, InvalidFlag } from '../common/api/flag-query.js';
 import { JsonBody, OptionalJsonBody } from '../common/api/json-body.js';
 import { Operation } from '../common/api/operation.js';
 import { OrganizationNotFound } from '../organizations/model/organizations.errors.js';
@@ -22,10 +23,14 @@ import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { ScopesService } from '../organizations/scope/scopes.service.js';
 import { MINT_DESCRIPTION, MintKeyDto, MintOwnKeyDto, RenameKeyDto } from './dto/key.requests.js';
 import { KeyListResponse, KeyResponse, NewKeyResponse } from './dto/key.response.js';
-import { INCLUDE_REVOKED, IncludeRevoked, InvalidIncludeRevoked } from './key-query.js';
 import { ScopeImmutable, TooManyKeys } from './keys.errors.js';
 import type { KeyFilter } from './key-rows.js';
 import { KeysService } from './keys.service.js';
+
+const INCLUDE_REVOKED = flagParameter(
+  'include_revoked',
+  'Whether to include revoked keys, up to the 1,000 that were revoked last.',
+);
 
 /** Keys at two addresses: `me/keys` has all keys of the caller, the address of an organization the keys of that owner. */
 @ApiTags('Keys')
@@ -40,12 +45,12 @@ export class KeysController {
     description: 'Keys of the personal organization and of teams.',
     response: KeyListResponse,
     query: INCLUDE_REVOKED,
-    rejects: [InvalidIncludeRevoked],
+    rejects: [new InvalidFlag('include_revoked')],
   })
   @Get('keys')
   async list(
     @CurrentUser() user: SessionUser,
-    @IncludeRevoked() includeRevoked: boolean,
+    @Flag('include_revoked') includeRevoked: boolean,
   ): Promise<KeyListResponse> {
     return { keys: await this.keys.list({ userId: user.id }, includeRevoked) };
   }
@@ -91,12 +96,12 @@ export class KeysController {
     description: 'An admin gets all keys, a member only their own.',
     response: KeyListResponse,
     query: INCLUDE_REVOKED,
-    rejects: [InvalidIncludeRevoked],
+    rejects: [new InvalidFlag('include_revoked')],
   })
   @Get('organizations/:organizationId/keys')
   async listOfOrganization(
     @Scope() scope: OwnerScope,
-    @IncludeRevoked() includeRevoked: boolean,
+    @Flag('include_revoked') includeRevoked: boolean,
   ): Promise<KeyListResponse> {
     return { keys: await this.keys.list(visibleKeys(scope), includeRevoked) };
   }
