@@ -11,6 +11,8 @@ import { DocumentRecovery } from './update/document-recovery.js';
 import { DocumentUpdate } from './update/document-update.entity.js';
 import { DocumentUpdater } from './update/document-updater.js';
 import { Document } from './store/document.entity.js';
+import { ExportController } from './export.controller.js';
+import { ProjectExport } from './project-export.js';
 import { DocumentsController } from './documents.controller.js';
 import { DocumentsService } from './documents.service.js';
 import { ObjectCheck } from './check/object-check.js';
@@ -23,9 +25,10 @@ import { StoreOwner } from './store/store-owner.js';
     StorageModule,
     TypeOrmModule.forFeature([Document, DocumentUpdate]),
   ],
-  controllers: [DocumentsController],
+  controllers: [DocumentsController, ExportController],
   providers: [
     DocumentsService,
+    ProjectExport,
     DocumentUpdater,
     DocumentRecovery,
     DocumentLock,

@@ -11,6 +11,7 @@ import { hasEntityTag } from './route.js';
 import type { Route } from './route.js';
 
 const PAGE = { 'text/html': { schema: { type: 'string' } } };
+const ZIP = { 'application/zip': { schema: { type: 'string', contentMediaType: 'application/zip' } } };
 
 /** A rejection with the status and body that the route's filter sends. */
 interface SentRejection {
@@ -67,11 +68,12 @@ function describeSuccess(status: number, route: Route, schemas: Json): Json {
 }
 
 function describeContent(
-  response: Type<object> | 'page',
+  response: Type<object> | 'page' | 'zip',
   { hasPage, otherFormats = {} }: Operation,
   schemas: Json,
 ): Json {
   if (response === 'page') return PAGE;
+  if (response === 'zip') return ZIP;
   const schema = { $ref: `#/components/schemas/${schemaName(response.name)}` };
   const example = createExample(schema, schemas);
   const others = Object.fromEntries(

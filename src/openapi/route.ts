@@ -102,5 +102,5 @@ export function operationId({ operation: { id }, isOwned, isInOrganization }: Ro
 
 /** Whether the response has an ETag. Express adds one to every successful GET. */
 export function hasEntityTag({ method, operation }: Route): boolean {
-  return method === 'get' && typeof operation.response === 'function';
+  return method === 'get' && (typeof operation.response === 'function' || operation.response === 'zip');
 }

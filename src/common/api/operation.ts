@@ -16,8 +16,8 @@ export type ParameterSchemas = Readonly<Record<string, MemberSchema & { readonly
 /** Details of a route for the OpenAPI document, in addition to its guards, parameters and body class. */
 export interface OperationDetails {
   readonly description?: string;
-  /** Class of the response, or `page` for HTML; undefined if there is no body. */
-  readonly response?: Type<object> | 'page';
+  /** Class of the response, `page` for HTML, `zip` for an archive; undefined if there is no body. */
+  readonly response?: Type<object> | 'page' | 'zip';
   /** Whether the route also takes a form of a page, and then responds with a page or a redirect. */
   readonly hasPage?: boolean;
   /** Formatters of further media types, such as `text/csv`. */

@@ -49,6 +49,12 @@ export const LIST = {
   text: `SELECT ${SUMMARY} FROM documents WHERE project_id = $1 AND organization_id = $2 ORDER BY id`,
 };
 
+/** {@link LIST} with the columns that tie the rows to their bodies. */
+export const LIST_ROWS = {
+  name: 'documents.list_rows',
+  text: `SELECT ${ROW} FROM documents WHERE project_id = $1 AND organization_id = $2 ORDER BY slug, id`,
+};
+
 /** A document of a project. */
 export const GET = { name: 'documents.get', text: `SELECT ${ROW} FROM documents WHERE ${BY_TARGET}` };
 

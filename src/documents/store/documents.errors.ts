@@ -24,6 +24,17 @@ export class TooManyDocuments extends DomainError {
   }
 }
 
+/** No export slot became free in time. */
+export class TooManyExports extends DomainError {
+  override readonly type = 'rate_limited';
+  readonly status = HttpStatus.TOO_MANY_REQUESTS;
+  override readonly headers = { 'Retry-After': '10' };
+
+  constructor() {
+    super('too many concurrent exports');
+  }
+}
+
 export type BodyLoss = 'missing' | 'altered';
 
 /**
