@@ -7,6 +7,7 @@ import { SessionGuard } from './auth/session.guard.js';
 import { ErrorFilter } from './common/api/error.filter.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Settings } from './config/settings.js';
+import { DashboardModule } from './dashboard/dashboard.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DeviceAuthModule } from './device-auth/device-auth.module.js';
 import { DevSignInModule } from './dev-sign-in/dev-sign-in.module.js';
@@ -60,6 +61,7 @@ export class AppModule {
         ProxyModule,
         HealthModule.with(settings),
         ...(settings.developmentSignIn ? [DevSignInModule] : []),
+        ...(settings.dashboard ? [DashboardModule] : []), // its pages come after all other routes
         UnknownRouteModule, // last: it answers everything
       ],
     };

@@ -21,10 +21,7 @@ export class SessionsService {
 
   /** The user of a token that was verified within the last minute and has not expired since. */
   findCached(token: string): SessionUser | undefined {
-    const session = this.cache.get(token);
-    return session && Date.now() / 1_000 < session.expiresAt + CLOCK_LEEWAY_SECONDS
-      ? session.user
-      : undefined;
+    return this.findSession(token)?.user;
   }
 
   /** Records the user of a token that was just verified. */
@@ -36,6 +33,21 @@ export class SessionsService {
 
   /** The user of any token. @throws NoValidSession @throws IdentityProviderUnavailable */
   async resolve(token: string): Promise<SessionUser> {
-    return this.findCached(token) ?? this.accept(token, await this.verifier.verify(token));
+    return (await this.resolveSession(token)).user;
+  }
+
+  /** The session of any token. @throws NoValidSession @throws IdentityProviderUnavailable */
+  async resolveSession(token: string): Promise<VerifiedSession> {
+    const found = this.findSession(token);
+    if (found) return found;
+    const session = await this.verifier.verify(token);
+    await this.accept(token, session);
+    return session;
+  }
+
+  private findSession(token: string): VerifiedSession | undefined {
+    const session = this.cache.get(token);
+    const isValid = session && Date.now() / 1_000 < session.expiresAt + CLOCK_LEEWAY_SECONDS;
+    return isValid ? session : undefined;
   }
 }

@@ -30,7 +30,8 @@ it('needs nothing on a developer’s machine', () => {
     host: '127.0.0.1',
     publicUrl: 'http://localhost:3000',
     dashboardUrl: 'http://localhost:3000',
-    signInUrl: 'http://localhost:3000/dev/sign-in',
+    dashboard: { signIn: { kind: 'development' } },
+    signInUrl: 'http://localhost:3000/sign-in',
     dataDir,
     databaseUrl: undefined,
     databasePoolSize: 20,
@@ -97,6 +98,7 @@ it('takes what is set', () => {
     host: '0.0.0.0',
     publicUrl: 'https://keep.example.com',
     dashboardUrl: 'https://app.example.com/mint',
+    dashboard: { signIn: { kind: 'redirect', url: 'https://id.example.com/login?client=mintkeep' } },
     signInUrl: 'https://id.example.com/login?client=mintkeep',
     databasePoolSize: 5,
     minio: { accessKey: 'access', secretKey: 'secret', bucket: 'mintkeep', region: 'us-east-1' },
@@ -111,7 +113,27 @@ it('takes what is set', () => {
   expect(settings.encryptionKeys).toHaveLength(2);
 });
 
+const SUPABASE_AUTH_URL = 'https://auth.example.com/auth/v1/';
+const OWN_PAGE = 'http://localhost:3000/sign-in';
 it.each([
+  [{}, 'development', OWN_PAGE],
+  [{ DASHBOARD: 'off' }, undefined, 'http://localhost:3000/dev/sign-in'],
+  [{ SESSION_JWT_SECRET: SECRET }, 'none', undefined],
+  [{ SESSION_JWT_SECRET: SECRET, DASHBOARD: 'off' }, undefined, undefined],
+  [{ SUPABASE_AUTH_URL }, 'supabase', OWN_PAGE],
+  [{ SUPABASE_AUTH_URL, SIGN_IN_URL: 'https://id.example.com/' }, 'redirect', 'https://id.example.com/'],
+  [{ SIGN_IN_URL: OWN_PAGE }, 'development', OWN_PAGE],
+  [{ SIGN_IN_URL: 'http://localhost:3000/dev/sign-in' }, 'development', 'http://localhost:3000/dev/sign-in'],
+])('with %j, the dashboard signs in by %s, and browsers go to %s', (variables, kind, signInUrl) => {
+  const settings = parse(variables);
+  expect(settings.dashboard?.signIn.kind).toBe(kind);
+  expect(settings.signInUrl).toBe(signInUrl);
+});
+
+it.each([
+  ['DASHBOARD', ['yes', 'true']],
+  ['SUPABASE_AUTH_URL', ['x', 'https://user@x', 'https://x/?q']],
+  ['SUPABASE_ANON_KEY', ['key']],
   ['PORT', ['x', '-1', '65536', '1.5', '0x10']],
   ['HOST', ['0.0.0.0', '10.0.0.1']],
   ['PUBLIC_URL', ['keep.example.com', 'ftp://x', 'https://x/?q', 'https://x/#f', 'https://user:password@x']],

@@ -6,6 +6,7 @@ import { parseDatabaseUrl } from './parse-database-url.js';
 import { parseLimits } from './parse-limits.js';
 import { parseMinio } from './parse-minio.js';
 import { parseSession } from './parse-session.js';
+import { parseSignIn } from './parse-sign-in.js';
 import { loadOrCreateSecret } from './secret-file.js';
 import type { Settings, SmtpSettings } from './settings.js';
 
@@ -63,13 +64,12 @@ function situationOf(env: Environment): Situation {
 function parseAddresses(env: Environment, { developmentSignIn }: Situation) {
   const port = env.integer('PORT');
   const publicUrl = env.baseUrl('PUBLIC_URL') ?? `http://localhost:${port}`;
-  const signInUrl = env.webUrl('SIGN_IN_URL')?.href;
   return {
     port,
     host: parseHost(env, developmentSignIn),
     publicUrl,
     dashboardUrl: env.baseUrl('DASHBOARD_URL') ?? publicUrl,
-    signInUrl: signInUrl ?? (developmentSignIn ? `${publicUrl}/dev/sign-in` : undefined),
+    ...parseSignIn(env, publicUrl, developmentSignIn),
     trustProxy: env.networks('TRUST_PROXY'),
     corsOrigins: env.origins('CORS_ORIGINS'),
   };

@@ -14,6 +14,20 @@ export interface SessionSettings {
   readonly requireEmailVerified: boolean;
 }
 
+/** The way in which the dashboard signs people in. */
+export type SignIn =
+  | { readonly kind: 'development' }
+  /** Supabase Auth: its base URL without a trailing slash, and its public API key. */
+  | { readonly kind: 'supabase'; readonly url: string; readonly anonKey?: string }
+  /** Another page, which returns with a session in the fragment. */
+  | { readonly kind: 'redirect'; readonly url: string }
+  | { readonly kind: 'none' };
+
+/** The web application. */
+export interface DashboardSettings {
+  readonly signIn: SignIn;
+}
+
 /** S3 service. */
 export interface MinioSettings {
   readonly endpoint: URL;
@@ -38,7 +52,9 @@ export abstract class Settings {
   /** Base URL at which browsers and tools reach the service; no trailing slash. */
   abstract readonly publicUrl: string;
   abstract readonly dashboardUrl: string;
-  /** Page for a browser without a session. Undefined if unset and the development sign-in is off. */
+  /** Undefined: the web application is not served. */
+  abstract readonly dashboard?: DashboardSettings;
+  /** Page for a browser without a session. Undefined if it is not set and nothing here signs people in. */
   abstract readonly signInUrl?: string;
   /** Absolute path of the folder for all data on this machine. */
   abstract readonly dataDir: string;

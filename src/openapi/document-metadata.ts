@@ -63,6 +63,7 @@ export const TAGS = [
   { name: 'Limits', description: 'Limits of requests, tokens, money and models.' },
   { name: 'Prices', description: 'Prices of models, for the costs of usage.' },
   { name: 'Proxy', description: 'Requests to models, in the formats of OpenAI and Anthropic.' },
+  { name: 'Dashboard', description: 'What the web application needs before anybody is signed in.' },
   { name: 'Sign-in', description: 'Sessions for development.' },
   { name: 'Operation', description: 'Health checks and metrics for operators.' },
 ];

@@ -18,7 +18,7 @@ describeWith(CHROMIUM, 'signing in by Supabase Auth', () => {
       SUPABASE_AUTH_URL: supabase.url,
       SUPABASE_ANON_KEY: ANON_KEY,
     };
-    dashboard = await startDashboard(variables, { kind: 'supabase', url: supabase.url, anon_key: ANON_KEY });
+    dashboard = await startDashboard(variables);
   });
   afterAll(async () => {
     await dashboard.close();
@@ -57,7 +57,7 @@ describeWith(CHROMIUM, 'signing in by Supabase Auth', () => {
     expect(link!.email).toBe('bob@example.com');
     const mail = await context.newPage(); // the link opens in a new tab
     await mail.goto(`${link!.redirectTo}#${await supabase.fragmentFor('bob@example.com')}`);
-    await mail.getByRole('heading', { name: 'Invitations' }).waitFor();
+    await mail.getByRole('heading', { name: 'Invitations', exact: true }).waitFor();
     expect(mail.url()).toBe(`${dashboard.url}/invitations`);
   });
 
@@ -92,7 +92,7 @@ describeWith(CHROMIUM, 'signing in on another page', () => {
     await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
     signInUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/login?tenant=1`;
     const variables = { SESSION_JWT_SECRET: SESSION_SECRET, SIGN_IN_URL: signInUrl };
-    dashboard = await startDashboard(variables, { kind: 'redirect', url: signInUrl });
+    dashboard = await startDashboard(variables);
   });
   afterAll(async () => {
     await dashboard.close();

@@ -30,7 +30,7 @@ afterAll(() => expect(takeViolations()).toEqual([]));
 
 /** The document is the same for all apps of a kind. */
 function contractOf(app: NestExpressApplication, settings: Settings): Contract {
-  const kind = settings.developmentSignIn ? 'development' : 'production';
+  const kind = JSON.stringify([settings.developmentSignIn, settings.dashboard !== undefined]);
   const contract =
     contracts.get(kind) ?? new Contract(createDocument(app, settings) as unknown as ApiDocument);
   contracts.set(kind, contract);

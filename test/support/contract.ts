@@ -83,7 +83,7 @@ export class Contract {
     if (headerOf(answer, 'x-request-id') === '') return 'has no X-Request-Id';
     if (isPreflight(answer)) return undefined;
     if (route.endsWith(CATCH_ALL)) return this.violationOfRefusal(answer);
-    if (/^\/(docs|openapi|$)/.test(route)) return undefined;
+    if (/^\/(docs|openapi|assets|$)/.test(route)) return undefined;
     if (answer.method === 'TRACE') return this.misfit('the proxy', PROXY_ERROR, answer.body); // described in words alone
     const path = pathOf(answer);
     const operation = this.document.paths[path]?.[methodOf(answer)];
@@ -98,7 +98,9 @@ export class Contract {
     return violationOfHeaders(answer, declared, name) ?? this.violationOfBody(answer, declared, name);
   }
 
-  private violationOfRefusal({ status, body, method }: Answer): string | undefined {
+  private violationOfRefusal(answer: Answer): string | undefined {
+    const { status, body, method } = answer;
+    if (isPage(answer)) return undefined;
     if (!REFUSALS_OF_CATCH_ALL.includes(status)) return `an unknown route answers ${status}`;
     return method === 'HEAD' ? undefined : this.misfit('an unknown route', REFUSAL, body);
   }
@@ -121,6 +123,13 @@ export class Contract {
       ? undefined
       : `${name}: ${this.ajv.errorsText(validate.errors)}: ${body.toString().slice(0, 500)}`;
   }
+}
+
+/** Whether it is the dashboard, which every unknown path shows to browsers. */
+function isPage(answer: Answer): boolean {
+  const isHtml = headerOf(answer, 'content-type').startsWith('text/html');
+  const isFound = answer.status === 304 || (answer.status === 200 && isHtml);
+  return isFound && ['GET', 'HEAD'].includes(answer.method);
 }
 
 /** Headers that clients act on, and that say nothing where nobody knows of them. */

@@ -63,6 +63,9 @@ export const ROUTES: Record<string, Access> = {
   'GET /me/organizations/:organizationId/usage': 'member',
   'GET /me/organizations/:organizationId/usage/requests': 'member',
 
+  'GET /dashboard/config.json': 'public',
+  'POST /auth/session': 'page',
+  'DELETE /auth/session': 'page',
   'GET /auth/device': 'page',
   'POST /auth/device/approve': 'page',
   'POST /auth/device/deny': 'page',
@@ -90,6 +93,7 @@ export const ROUTES: Record<string, Access> = {
     'PUT /:projectId': 'admin: update projects',
     'DELETE /:projectId': 'admin: delete projects',
   }),
+  ...owned('projects/:projectId/export', { 'GET ': 'member' }),
   ...owned('projects/:projectId/documents', {
     'GET ': 'member',
     'POST ': 'admin: create documents',
@@ -117,7 +121,8 @@ export function routesOf({ app }: TestApp): string[] {
     router: { stack: { route?: { path: string; methods: Record<string, boolean> } }[] };
   };
   return router.stack.flatMap(({ route }) => {
-    if (!route || route.path.endsWith('*everything}') || /^\/(docs|openapi|$)/.test(route.path)) return [];
+    if (!route || route.path.endsWith('*everything}') || /^\/(docs|openapi|assets|$)/.test(route.path))
+      return [];
     return Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`);
   });
 }

@@ -64,6 +64,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/projects/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["exportProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/organizations/{id}/projects/{project_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["exportOrganizationProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/me/projects": {
         parameters: {
             query?: never;
@@ -512,6 +544,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/keys/{key_id}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getKeyLimits"];
+        put: operations["putKeyLimits"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/organizations/{id}/keys/{key_id}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOrganizationKeyLimits"];
+        put: operations["putOrganizationKeyLimits"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/me/usage": {
         parameters: {
             query?: never;
@@ -568,6 +632,102 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listOrganizationUsageRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getLimits"];
+        put: operations["putLimits"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/organizations/{id}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOrganizationLimits"];
+        put: operations["putOrganizationLimits"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/organizations/{id}/members/{user_id}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getMemberLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getPrices"];
+        put: operations["putPrices"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/organizations/{id}/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOrganizationPrices"];
+        put: operations["putOrganizationPrices"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/prices/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listPrices"];
         put?: never;
         post?: never;
         delete?: never;
@@ -635,6 +795,22 @@ export interface paths {
         put?: never;
         post: operations["signIn"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["openCookieSession"];
+        delete: operations["closeCookieSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -746,12 +922,12 @@ export interface components {
                 email: string;
             } | null;
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "member.joined" | "member.removed" | "member.left" | "member.role_changed" | "invitation.created" | "invitation.resent" | "invitation.cancelled" | "invitation.declined" | "key.minted" | "key.renamed" | "key.revoked" | "upstream.created" | "upstream.updated" | "upstream.deleted";
+            action: "organization.created" | "organization.renamed" | "member.joined" | "member.removed" | "member.left" | "member.role_changed" | "invitation.created" | "invitation.resent" | "invitation.cancelled" | "invitation.declined" | "key.minted" | "key.renamed" | "key.revoked" | "upstream.created" | "upstream.updated" | "upstream.deleted" | "limits.changed" | "prices.changed" | "budget.reached";
             target: {
                 [key: string]: string | number | null;
             };
             details: {
-                [key: string]: string | number | boolean | null;
+                [key: string]: unknown;
             };
         };
         AuditPage: {
@@ -904,6 +1080,11 @@ export interface components {
             provider: "openai" | "anthropic" | "openrouter" | "google" | "mistral" | "groq" | "azure" | "cerebras" | "cohere" | "deepseek" | "fireworks" | "perplexity" | "together" | "xai" | "custom";
             priority: number;
             enabled: boolean;
+            models: {
+                model: string;
+                as: string | null;
+            }[] | null;
+            failover_on: number[];
             api_key_hint: string;
             /** Format: date-time */
             created_at: string;
@@ -922,6 +1103,11 @@ export interface components {
             enabled?: boolean | null;
             /** @enum {string|null} */
             provider?: "openai" | "anthropic" | "openrouter" | "google" | "mistral" | "groq" | "azure" | "cerebras" | "cohere" | "deepseek" | "fireworks" | "perplexity" | "together" | "xai" | "custom" | null;
+            models?: {
+                model: string;
+                as?: string | null;
+            }[] | null;
+            failover_on?: (401 | 402 | 403 | 404 | 408 | 409 | 413 | 429)[] | null;
         };
         UpdateUpstream: {
             name?: string | null;
@@ -932,6 +1118,11 @@ export interface components {
             enabled?: boolean | null;
             /** @enum {string|null} */
             provider?: "openai" | "anthropic" | "openrouter" | "google" | "mistral" | "groq" | "azure" | "cerebras" | "cohere" | "deepseek" | "fireworks" | "perplexity" | "together" | "xai" | "custom" | null;
+            models?: {
+                model: string;
+                as?: string | null;
+            }[] | null;
+            failover_on?: (401 | 402 | 403 | 404 | 408 | 409 | 413 | 429)[] | null;
         };
         UpstreamTest: {
             ok: boolean;
@@ -973,6 +1164,16 @@ export interface components {
             name?: string | null;
             /** Format: date-time */
             expires_at?: string | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                budget?: {
+                    usd: number;
+                    /** @enum {string} */
+                    period: "day" | "week" | "month" | "total";
+                } | null;
+                models?: string[] | null;
+            } | null;
             /** Format: int64 */
             organization_id?: number | null;
         };
@@ -1013,6 +1214,54 @@ export interface components {
             name?: string | null;
             /** Format: date-time */
             expires_at?: string | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                budget?: {
+                    usd: number;
+                    /** @enum {string} */
+                    period: "day" | "week" | "month" | "total";
+                } | null;
+                models?: string[] | null;
+            } | null;
+        };
+        LimitSet: {
+            requests_per_minute: number | null;
+            tokens_per_minute: number | null;
+            budget: {
+                usd: number;
+                /** @enum {string} */
+                period: "day" | "week" | "month" | "total";
+            } | null;
+            models: string[] | null;
+        };
+        LimitStatus: {
+            requests_last_minute: number;
+            /** Format: int64 */
+            tokens_last_minute: number;
+            budget: {
+                spent_usd: number;
+                remaining_usd: number;
+                /** Format: date-time */
+                period_start: string | null;
+                /** Format: date-time */
+                period_end: string | null;
+                is_exceeded: boolean;
+            } | null;
+        };
+        Limits: {
+            limits: components["schemas"]["LimitSet"];
+            status: components["schemas"]["LimitStatus"];
+        };
+        ReplaceKeyLimits: {
+            requests_per_minute?: number | null;
+            tokens_per_minute?: number | null;
+            budget?: {
+                usd?: number;
+                /** @enum {string} */
+                period?: "day" | "week" | "month" | "total";
+            } | null;
+            models?: string[] | null;
         };
         UsageTimes: {
             avg: number | null;
@@ -1025,6 +1274,8 @@ export interface components {
             /** Format: int64 */
             errors: number;
             /** Format: int64 */
+            unpriced_requests: number;
+            /** Format: int64 */
             input_tokens: number | null;
             /** Format: int64 */
             cached_input_tokens: number | null;
@@ -1032,6 +1283,11 @@ export interface components {
             output_tokens: number | null;
             /** Format: int64 */
             total_tokens: number | null;
+            /** Format: int64 */
+            cache_write_tokens: number | null;
+            /** Format: int64 */
+            reasoning_tokens: number | null;
+            cost_usd: number | null;
             latency_ms: components["schemas"]["UsageTimes"];
             ttft_ms: components["schemas"]["UsageTimes"];
         };
@@ -1041,6 +1297,8 @@ export interface components {
             /** Format: int64 */
             errors: number;
             /** Format: int64 */
+            unpriced_requests: number;
+            /** Format: int64 */
             input_tokens: number | null;
             /** Format: int64 */
             cached_input_tokens: number | null;
@@ -1048,6 +1306,11 @@ export interface components {
             output_tokens: number | null;
             /** Format: int64 */
             total_tokens: number | null;
+            /** Format: int64 */
+            cache_write_tokens: number | null;
+            /** Format: int64 */
+            reasoning_tokens: number | null;
+            cost_usd: number | null;
             latency_ms: components["schemas"]["UsageTimes"];
             ttft_ms: components["schemas"]["UsageTimes"];
             model?: string | null;
@@ -1068,6 +1331,8 @@ export interface components {
             /** Format: int64 */
             errors: number;
             /** Format: int64 */
+            unpriced_requests: number;
+            /** Format: int64 */
             input_tokens: number | null;
             /** Format: int64 */
             cached_input_tokens: number | null;
@@ -1075,6 +1340,11 @@ export interface components {
             output_tokens: number | null;
             /** Format: int64 */
             total_tokens: number | null;
+            /** Format: int64 */
+            cache_write_tokens: number | null;
+            /** Format: int64 */
+            reasoning_tokens: number | null;
+            cost_usd: number | null;
             latency_ms: components["schemas"]["UsageTimes"];
             ttft_ms: components["schemas"]["UsageTimes"];
             /** Format: date-time */
@@ -1134,10 +1404,78 @@ export interface components {
                 error: string | null;
                 ms: number;
             }[];
+            /** Format: int64 */
+            cache_write_tokens: number | null;
+            /** Format: int64 */
+            reasoning_tokens: number | null;
+            upstream_model: string | null;
+            cost_usd: number | null;
+            /** @enum {string} */
+            price_source: "own" | "list" | "none";
         };
         UsageRequests: {
             requests: components["schemas"]["UsageRequest"][];
             next_cursor: string | null;
+        };
+        OrganizationLimits: {
+            organization: components["schemas"]["LimitSet"];
+            member: components["schemas"]["LimitSet"];
+            status: components["schemas"]["LimitStatus"];
+        };
+        ReplaceLimits: {
+            organization?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                budget?: {
+                    usd: number;
+                    /** @enum {string} */
+                    period: "day" | "week" | "month" | "total";
+                } | null;
+                models?: string[] | null;
+            } | null;
+            member?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                budget?: {
+                    usd: number;
+                    /** @enum {string} */
+                    period: "day" | "week" | "month" | "total";
+                } | null;
+                models?: string[] | null;
+            } | null;
+        };
+        Prices: {
+            prices: {
+                model: string;
+                /** Format: int64 */
+                upstream_id?: number;
+                input: number;
+                output: number;
+                cached_input?: number;
+                cache_write?: number;
+            }[];
+        };
+        PutPrices: {
+            prices?: {
+                model: string;
+                /** Format: int64 */
+                upstream_id?: number;
+                input: number;
+                output: number;
+                cached_input?: number;
+                cache_write?: number;
+            }[] | null;
+        };
+        PriceList: {
+            prices: {
+                /** @enum {string} */
+                provider: "openai" | "anthropic" | "openrouter" | "google" | "mistral" | "groq" | "azure" | "cerebras" | "cohere" | "deepseek" | "fireworks" | "perplexity" | "together" | "xai" | "custom";
+                model: string;
+                input: number | null;
+                output: number | null;
+                cached_input: number | null;
+                cache_write: number | null;
+            }[];
         };
         BeginDeviceSession: {
             name?: string | null;
@@ -1215,6 +1553,17 @@ export interface components {
             email: string;
             return_to?: string;
         };
+        DashboardSignIn: {
+            /** @enum {string} */
+            kind: "development" | "supabase" | "redirect" | "none";
+            url?: string;
+            anon_key?: string;
+        };
+        DashboardConfig: {
+            version: string;
+            public_url: string;
+            sign_in: components["schemas"]["DashboardSignIn"];
+        };
         ProxyError: {
             /** @enum {string} */
             type: "error";
@@ -1222,7 +1571,7 @@ export interface components {
                 type: string;
                 message: string;
                 /** @enum {string} */
-                code: "missing_proxy_key" | "invalid_proxy_key" | "loop_detected" | "method_not_allowed" | "websockets_unsupported" | "not_found" | "request_timeout" | "request_too_large" | "rate_limited" | "too_many_streams" | "upstream_error" | "upstream_unreachable" | "no_upstream" | "database_unavailable" | "upstream_timeout" | "stream_interrupted";
+                code: "missing_proxy_key" | "invalid_proxy_key" | "loop_detected" | "method_not_allowed" | "websockets_unsupported" | "invalid_request" | "model_not_allowed" | "model_not_found" | "budget_exceeded" | "not_found" | "request_timeout" | "request_too_large" | "rate_limited" | "too_many_streams" | "upstream_error" | "upstream_unreachable" | "no_upstream" | "database_unavailable" | "upstream_timeout" | "stream_interrupted";
                 param: null;
             };
             request_id: string;
@@ -2411,6 +2760,247 @@ export interface operations {
                         error: {
                             /** @enum {string} */
                             type: "precondition_failed";
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    exportProject: {
+        parameters: {
+            query?: {
+                front_matter?: boolean;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Disposition": string;
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Retry-After": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "rate_limited";
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    exportOrganizationProject: {
+        parameters: {
+            query?: {
+                front_matter?: boolean;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+                project_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Disposition": string;
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Retry-After": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "rate_limited";
                             message: string;
                         };
                     };
@@ -5736,7 +6326,7 @@ export interface operations {
                         error: {
                             message: string;
                             /** @enum {string} */
-                            type?: "invalid_name" | "invalid_base_url" | "invalid_api_key" | "invalid_priority" | "invalid_provider";
+                            type?: "invalid_name" | "invalid_base_url" | "invalid_api_key" | "invalid_priority" | "invalid_provider" | "invalid_models" | "invalid_failover_on";
                         };
                     };
                 };
@@ -5764,7 +6354,7 @@ export interface operations {
                     "application/json": {
                         error: {
                             /** @enum {string} */
-                            type: "name_taken" | "too_many_upstreams";
+                            type: "name_taken" | "too_many_upstreams" | "models_too_long";
                             message: string;
                         };
                     };
@@ -5961,7 +6551,7 @@ export interface operations {
                         error: {
                             message: string;
                             /** @enum {string} */
-                            type?: "invalid_name" | "invalid_base_url" | "invalid_api_key" | "invalid_priority" | "invalid_provider";
+                            type?: "invalid_name" | "invalid_base_url" | "invalid_api_key" | "invalid_priority" | "invalid_provider" | "invalid_models" | "invalid_failover_on";
                         };
                     };
                 };
@@ -6015,7 +6605,7 @@ export interface operations {
                     "application/json": {
                         error: {
                             /** @enum {string} */
-                            type: "name_taken" | "too_many_upstreams";
+                            type: "name_taken" | "too_many_upstreams" | "models_too_long";
                             message: string;
                         };
                     };
@@ -6199,7 +6789,7 @@ export interface operations {
                         error: {
                             message: string;
                             /** @enum {string} */
-                            type?: "invalid_name" | "invalid_base_url" | "invalid_api_key" | "invalid_priority" | "invalid_provider";
+                            type?: "invalid_name" | "invalid_base_url" | "invalid_api_key" | "invalid_priority" | "invalid_provider" | "invalid_models" | "invalid_failover_on";
                         };
                     };
                 };
@@ -6240,7 +6830,7 @@ export interface operations {
                     "application/json": {
                         error: {
                             /** @enum {string} */
-                            type: "name_taken";
+                            type: "name_taken" | "models_too_long";
                             message: string;
                         };
                     };
@@ -6527,7 +7117,7 @@ export interface operations {
                         error: {
                             message: string;
                             /** @enum {string} */
-                            type?: "invalid_name" | "invalid_base_url" | "invalid_api_key" | "invalid_priority" | "invalid_provider";
+                            type?: "invalid_name" | "invalid_base_url" | "invalid_api_key" | "invalid_priority" | "invalid_provider" | "invalid_models" | "invalid_failover_on";
                         };
                     };
                 };
@@ -6581,7 +7171,7 @@ export interface operations {
                     "application/json": {
                         error: {
                             /** @enum {string} */
-                            type: "name_taken";
+                            type: "name_taken" | "models_too_long";
                             message: string;
                         };
                     };
@@ -7047,7 +7637,7 @@ export interface operations {
                         error: {
                             message: string;
                             /** @enum {string} */
-                            type?: "invalid_name" | "invalid_expires_at";
+                            type?: "invalid_name" | "invalid_expires_at" | "invalid_limits";
                         };
                     };
                 };
@@ -7472,7 +8062,7 @@ export interface operations {
                         error: {
                             message: string;
                             /** @enum {string} */
-                            type?: "invalid_name" | "invalid_expires_at";
+                            type?: "invalid_name" | "invalid_expires_at" | "invalid_limits";
                         };
                     };
                 };
@@ -7609,6 +8199,467 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getKeyLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                key_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    putKeyLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplaceKeyLimits"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                            /** @enum {string} */
+                            type?: "invalid_limits";
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getOrganizationKeyLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+                key_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    putOrganizationKeyLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                key_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplaceKeyLimits"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                            /** @enum {string} */
+                            type?: "invalid_limits";
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            415: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -8143,6 +9194,990 @@ export interface operations {
             };
         };
     };
+    getLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationLimits"];
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    putLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplaceLimits"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationLimits"];
+                };
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                            /** @enum {string} */
+                            type?: "invalid_limits";
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getOrganizationLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationLimits"];
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    putOrganizationLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplaceLimits"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationLimits"];
+                };
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                            /** @enum {string} */
+                            type?: "invalid_limits";
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getMemberLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getPrices: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prices"];
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    putPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutPrices"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prices"];
+                };
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                            /** @enum {string} */
+                            type?: "invalid_prices";
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getOrganizationPrices: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prices"];
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    putOrganizationPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutPrices"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prices"];
+                };
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                            /** @enum {string} */
+                            type?: "invalid_prices";
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listPrices: {
+        parameters: {
+            query?: {
+                provider?: string;
+                model?: string;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceList"];
+                };
+            };
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
     getDeviceRequest: {
         parameters: {
             query?: never;
@@ -8613,6 +10648,129 @@ export interface operations {
                 content: {
                     "application/json": {
                         error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    openCookieSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "csrf_failed";
+                            message: string;
+                        };
+                    };
+                };
+            };
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "identity_provider_unavailable";
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    closeCookieSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            /** @enum {string} */
+                            type: "csrf_failed";
                             message: string;
                         };
                     };

@@ -4,11 +4,12 @@ type Describe = (target: string, details: AuditEvent['details']) => string;
 
 const TEXTS: Record<AuditEvent['action'], Describe> = {
   'organization.created': () => 'Created the team',
-  'organization.renamed': (_, { from, to }) => `Renamed the team from “${from}” to “${to}”`,
+  'organization.renamed': (_, { from, to }) => `Renamed the team from “${String(from)}” to “${String(to)}”`,
   'member.joined': (target) => `${target} joined`,
   'member.removed': (target) => `Removed ${target}`,
   'member.left': (target) => `${target} left`,
-  'member.role_changed': (target, { from, to }) => `Changed the role of ${target} from ${from} to ${to}`,
+  'member.role_changed': (target, { from, to }) =>
+    `Changed the role of ${target} from ${String(from)} to ${String(to)}`,
   'invitation.created': (target) => `Invited ${target}`,
   'invitation.resent': (target) => `Renewed the invitation of ${target}`,
   'invitation.cancelled': (target) => `Cancelled the invitation of ${target}`,
@@ -16,6 +17,9 @@ const TEXTS: Record<AuditEvent['action'], Describe> = {
   'key.minted': (target) => `Minted the key ${target}`,
   'key.renamed': (target) => `Renamed the key ${target}`,
   'key.revoked': (target) => `Revoked the key ${target}`,
+  'limits.changed': (target) => `Changed the limits of ${target}`,
+  'prices.changed': () => 'Changed the prices of models',
+  'budget.reached': (target, { share }) => `${target} has used ${String(share)} % of a budget`,
   'upstream.created': (target) => `Added the upstream ${target}`,
   'upstream.updated': (target) => `Changed the upstream ${target}`,
   'upstream.deleted': (target) => `Deleted the upstream ${target}`,

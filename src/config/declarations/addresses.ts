@@ -1,4 +1,4 @@
-import { WEB_PROTOCOLS, integer, list, text, url } from './declaration.js';
+import { WEB_PROTOCOLS, choice, integer, list, text, url } from './declaration.js';
 
 export const ADDRESSES = {
   PORT: integer({ default: 3000, min: 0, max: 65_535, description: 'TCP port; 0 takes any free port.' }),
@@ -20,8 +20,17 @@ export const ADDRESSES = {
   }),
   SIGN_IN_URL: url({
     protocols: WEB_PROTOCOLS,
-    defaultText: 'the development sign-in, if that is on',
-    description: 'Page to which a browser without a session is redirected, with the parameter `return_to`.',
+    defaultText:
+      'the sign-in of the dashboard, `$PUBLIC_URL/sign-in`; with `DASHBOARD=off` the development sign-in, if that is on',
+    description:
+      'Page to which a browser without a session is redirected, with the parameter `return_to`. The dashboard sends ' +
+      'people there, too, and reads the session from the fragment of the URL that they return to.',
+  }),
+  DASHBOARD: choice({
+    choices: ['on', 'off'],
+    default: 'on',
+    description:
+      'Web application at `/`. `off`: the service has only the API and the pages of the device flow.',
   }),
   TRUST_PROXY: list({
     values: 'addresses and CIDR networks',

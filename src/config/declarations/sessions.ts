@@ -1,6 +1,19 @@
 import { WEB_PROTOCOLS, choice, text, url } from './declaration.js';
 
 export const SESSIONS = {
+  SUPABASE_AUTH_URL: url({
+    protocols: WEB_PROTOCOLS,
+    defaultText: 'the dashboard does not use Supabase Auth',
+    description:
+      'Base URL of Supabase Auth, such as `https://PROJECT.supabase.co/auth/v1`, at which the dashboard signs people in. ' +
+      'The sessions are verified as the settings below say.',
+  }),
+  SUPABASE_ANON_KEY: text({
+    values: 'text without white space',
+    pattern: /^\S+$/,
+    problem: 'must not contain white space',
+    description: 'Public API key that the dashboard sends to Supabase Auth. Only with `SUPABASE_AUTH_URL`.',
+  }),
   SESSION_JWKS_URL: url({
     protocols: WEB_PROTOCOLS,
     description: 'Public keys of the identity provider (RS, PS, ES, Ed25519).',

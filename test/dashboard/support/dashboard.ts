@@ -3,8 +3,6 @@ import supertest from 'supertest';
 import { startApp } from '../../support/app.js';
 import type { Agent, TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
-import { startSite } from './site.js';
-import type { SignIn } from './site.js';
 
 const WIDTH = 1_280;
 const HEIGHT = 800;
@@ -34,13 +32,9 @@ export interface Dashboard {
   close(): Promise<void>;
 }
 
-/** @param signIn way to sign in; only the development sign-in opens windows in which a person is signed in */
-export async function startDashboard(
-  variables: NodeJS.ProcessEnv = {},
-  signIn: SignIn = { kind: 'development' },
-): Promise<Dashboard> {
+/** Only the development sign-in, which is the default, opens windows in which a person is signed in. */
+export async function startDashboard(variables: NodeJS.ProcessEnv = {}): Promise<Dashboard> {
   const app = await startApp({ SESSION_JWT_SECRET: '', HOST: '127.0.0.1', ...variables });
-  const site = await siteOf(app, signIn);
   const browser = await launchBrowser();
   const open = async () => {
     const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT } });
@@ -49,7 +43,7 @@ export async function startDashboard(
     return { context, page, problems: watchProblems(page) };
   };
   return {
-    ...{ url: site.url, app, browser, open },
+    ...{ url: app.url, app, browser, open },
     signedIn: async (name) => {
       const window = await open();
       const email = `${name}@example.com`;
@@ -60,17 +54,9 @@ export async function startDashboard(
     },
     close: async () => {
       await browser.close();
-      await site.close();
       await app.close();
     },
   };
-}
-
-/** The service itself, if it serves the dashboard. */
-async function siteOf(app: TestApp, signIn: SignIn): Promise<{ url: string; close: () => Promise<void> }> {
-  const { status } = await app.anonymous.get('/dashboard/config.json');
-  if (status === 200) return { url: app.url, close: () => Promise.resolve() };
-  return startSite(app.url, { sign_in: signIn });
 }
 
 async function sessionOf(app: TestApp, email: string): Promise<string> {
