@@ -65,14 +65,14 @@ type ServiceDescription = readonly (readonly [name: string, value: string])[];
 function describeService(app: NestExpressApplication, settings: Settings): ServiceDescription {
   const { address, port } = app.getHttpServer().address() as AddressInfo;
   return [
+    [settings.dashboard ? 'dashboard' : 'API', settings.publicUrl],
     ['version', VERSION],
     ['listening on', `${address}:${port}`],
-    ['API', settings.publicUrl],
-    ['docs', `${settings.publicUrl}/docs`],
+    ['API docs', `${settings.publicUrl}/docs`],
     [
       'sign-in',
       settings.developmentSignIn
-        ? `${settings.publicUrl}/dev/sign-in (development)`
+        ? `${settings.publicUrl}/dev/sign-in (development: any address)`
         : 'by the identity provider',
     ],
     ['database', settings.databaseUrl ? 'the PostgreSQL of DATABASE_URL' : 'embedded PostgreSQL'],
