@@ -1,19 +1,22 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY cli/package.json cli/
 COPY dashboard/package.json dashboard/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY dashboard dashboard
-RUN npm run --silent build
+RUN npm run --silent build:service && npm run --silent build:dashboard
 
-# Neither what only development needs, which is all of the dashboard's packages, nor the embedded PostgreSQL.
+# Neither what only development needs, nor the embedded PostgreSQL, nor the packages of
+# the command-line client and the dashboard.
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY cli/package.json cli/
 COPY dashboard/package.json dashboard/
-RUN npm ci --omit=dev --omit=optional --ignore-scripts
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --workspaces=false
 
 FROM node:24.21.0-bookworm-slim
 # Threads for files and for names that only the system resolves, of which one may take ten seconds.

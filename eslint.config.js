@@ -9,7 +9,9 @@ const RELATIVE_OPENINGS =
   'What|Who|Whose|Whom|Where|Which|Of|From|Behind|Beside|For|But|As|By|In|On|To|With|Without|After|Before|Nor|Not|One|Those|That|It|They';
 
 export default tseslint.config(
-  { ignores: ['dist', 'data', 'coverage', 'dashboard/dist', 'dashboard/src/api/schema.d.ts'] },
+  {
+    ignores: ['dist', 'data', 'coverage', 'cli/dist', 'dashboard/dist', 'dashboard/src/api/schema.d.ts'],
+  },
   js.configs.recommended,
   { languageOptions: { globals: globals.node } },
   {

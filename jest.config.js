@@ -35,7 +35,7 @@ const shared = {
       },
     ],
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/data/', '<rootDir>/dashboard/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/data/', '<rootDir>/cli/dist/', '<rootDir>/dashboard/dist/'],
 };
 
 const withDatabase = {
@@ -56,14 +56,14 @@ export default {
     {
       ...shared,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{src,bench,test/architecture,dashboard/src}/**/*.spec.ts'],
+      testMatch: ['<rootDir>/{src,bench,test/architecture,cli/src,dashboard/src}/**/*.spec.ts'],
       testPathIgnorePatterns: [CRASH_SPEC, ...databaseSpecs],
     },
     {
       ...shared,
       ...withDatabase,
       displayName: 'end-to-end',
-      testMatch: ['<rootDir>/test/e2e/**/*.spec.ts', ...databaseSpecs.map((path) => `<rootDir>/${path}`)],
+      testMatch: ['<rootDir>/test/{e2e,cli}/**/*.spec.ts', ...databaseSpecs.map((path) => `<rootDir>/${path}`)],
     },
     {
       ...shared,

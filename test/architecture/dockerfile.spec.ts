@@ -46,7 +46,9 @@ it('installs neither development packages nor the embedded PostgreSQL', () => {
     'package.json ./',
   ]);
   const dependencies = stages.find(([from]) => from!.text.endsWith(' AS dependencies'))!;
-  expect(textsOf(dependencies, 'RUN')).toEqual(['npm ci --omit=dev --omit=optional --ignore-scripts']);
+  expect(textsOf(dependencies, 'RUN')).toEqual([
+    'npm ci --omit=dev --omit=optional --ignore-scripts --workspaces=false',
+  ]);
 });
 
 it('runs the program as the first process, and not as root', () => {
