@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.js';
 import { KeysModule } from '../keys/keys.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { UsageModule } from '../usage/usage.module.js';
 import { DevicePageUrls } from './flow/device-page-urls.js';
 import { DeviceApprovalService } from './flow/device-approval.service.js';
 import { DeviceCodeController } from './api/device-code.controller.js';
@@ -17,6 +18,7 @@ import { DeviceRequestsController } from './api/device-requests.controller.js';
 import { DeviceSession } from './flow/device-session.entity.js';
 import { DeviceSessionsService } from './flow/device-sessions.service.js';
 import { OAuthController } from './oauth/oauth.controller.js';
+import { OAuthKeysController } from './oauth/oauth-keys.controller.js';
 import { PageSessions } from './page/page-sessions.js';
 import { RateLimit } from './flow/rate-limit.entity.js';
 import { RateLimits } from './flow/rate-limits.js';
@@ -32,9 +34,16 @@ import { UserCodes } from './flow/user-codes.js';
     AuthModule,
     KeysModule,
     OrganizationsModule,
+    UsageModule,
     TypeOrmModule.forFeature([DeviceSession, RateLimit]),
   ],
-  controllers: [DeviceCodeController, DevicePageController, DeviceRequestsController, OAuthController],
+  controllers: [
+    DeviceCodeController,
+    DevicePageController,
+    DeviceRequestsController,
+    OAuthController,
+    OAuthKeysController,
+  ],
   providers: [
     DeviceCodes,
     UserCodes,

@@ -5,6 +5,7 @@ import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyLimitsController, KeyLimitsGuard } from './key-limits.controller.js';
 import { KeyLimitsService } from './key-limits.service.js';
+import { KeyHoldings } from './key-holdings.js';
 import { KeyUsage } from './key-usage.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
@@ -14,7 +15,7 @@ import { ProxyKey } from './proxy-key.entity.js';
 @Module({
   imports: [OrganizationsModule, LimitsModule, TypeOrmModule.forFeature([ProxyKey])],
   controllers: [KeysController, KeyLimitsController],
-  providers: [KeysService, KeyAuthenticator, KeyUsage, KeyLimitsService, KeyLimitsGuard],
-  exports: [KeysService, KeyAuthenticator],
+  providers: [KeysService, KeyAuthenticator, KeyHoldings, KeyUsage, KeyLimitsService, KeyLimitsGuard],
+  exports: [KeysService, KeyAuthenticator, KeyHoldings],
 })
 export class KeysModule {}

@@ -27,6 +27,6 @@ import { UsageController } from './query/usage.controller.js';
     UsageSummaryService,
     UsageRequestsService,
   ],
-  exports: [UsageRecorder],
+  exports: [UsageRecorder, UsageSummaryService],
 })
 export class UsageModule {}

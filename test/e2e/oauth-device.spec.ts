@@ -223,9 +223,13 @@ it('the metadata names the endpoints', async () => {
     issuer: PUBLIC_URL,
     device_authorization_endpoint: `${PUBLIC_URL}/oauth/device_authorization`,
     token_endpoint: `${PUBLIC_URL}/oauth/token`,
+    revocation_endpoint: `${PUBLIC_URL}/oauth/revoke`,
+    introspection_endpoint: `${PUBLIC_URL}/oauth/introspect`,
     grant_types_supported: [DEVICE_CODE_GRANT],
     response_types_supported: [],
     token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
+    introspection_endpoint_auth_methods_supported: ['Bearer'],
     service_documentation: `${PUBLIC_URL}/docs`,
   });
 });

@@ -22,6 +22,8 @@ const ROUTES = [
   ['/auth/device/deny', FORM, PAGE],
   ['/oauth/device_authorization', FORM, OAUTH_ERROR],
   ['/oauth/token', FORM, OAUTH_ERROR],
+  ['/oauth/revoke', FORM, OAUTH_ERROR],
+  ['/oauth/introspect', FORM, OAUTH_ERROR],
 ] as const;
 const FORM_ROUTES = ROUTES.filter(([, type]) => type === FORM);
 

@@ -73,6 +73,8 @@ export const ROUTES: Record<string, Access> = {
   'POST /auth/device/token': 'public',
   'POST /oauth/device_authorization': 'public',
   'POST /oauth/token': 'public',
+  'POST /oauth/revoke': 'public',
+  'POST /oauth/introspect': 'public',
   'GET /.well-known/oauth-authorization-server': 'public',
   'GET /me/device-requests/:userCode': 'session',
   'POST /me/device-requests/:userCode/approve': 'session',

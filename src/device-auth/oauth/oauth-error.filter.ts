@@ -32,6 +32,17 @@ export class UnsupportedGrantType extends DomainError {
   }
 }
 
+/** RFC 6750, section 3.1. The same response for every token that is not the working key of the caller. */
+export class InvalidToken extends DomainError {
+  override readonly type = 'invalid_token';
+  readonly status = HttpStatus.UNAUTHORIZED;
+  override readonly headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
+
+  constructor() {
+    super('a valid key is required, in the Authorization header and as token');
+  }
+}
+
 /** RFC 6749, section 5.2: the OAuth name of {@link UnknownDeviceCode}. */
 class InvalidGrant extends DomainError {
   override readonly type = 'invalid_grant';

@@ -1,6 +1,5 @@
 import {
   Controller,
-  createParamDecorator,
   Get,
   Header,
   HttpCode,
@@ -10,7 +9,6 @@ import {
   UseFilters,
   UseGuards,
 } from '@nestjs/common';
-import type { ExecutionContext } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../auth/public.decorator.js';
@@ -29,11 +27,12 @@ import {
 } from '../flow/device-auth.errors.js';
 import { DeviceCodeLimitGuard } from '../api/device-code-limit.guard.js';
 import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH } from '../flow/device-flow.js';
-import { DEVICE_FORM_REJECTIONS, readDeviceForm } from '../flow/device-form.js';
+import { DEVICE_FORM_REJECTIONS } from '../flow/device-form.js';
 import { DevicePollingService } from '../flow/device-polling.service.js';
 import { DeviceSessionsService } from '../flow/device-sessions.service.js';
 import { DeviceCodeResponse } from '../flow/dto/device-code.response.js';
 import { OAuthMetadataResponse, OAuthTokenResponse } from './dto/oauth.response.js';
+import { OAuthForm } from './oauth-form.js';
 import { OAuthErrorFilter, UnsupportedGrantType } from './oauth-error.filter.js';
 import { METADATA_PATH } from './oauth-metadata-path.js';
 
@@ -56,18 +55,6 @@ const TOKEN_FORM = {
   grant_type: { type: 'string', enum: [DEVICE_CODE_GRANT], example: DEVICE_CODE_GRANT },
   device_code: { type: 'string', example: '{device_code}' },
 };
-
-/**
- * Reads the form of a request below `/oauth`. RFC 6749, section 3.2: no parameter may be repeated, and a parameter
- * without a value counts as absent.
- * @throws InvalidRequest
- */
-const OAuthForm = createParamDecorator(async (_: unknown, context: ExecutionContext) => {
-  const form = await readDeviceForm(context.switchToHttp().getRequest<Request>());
-  if (new Set(form.keys()).size !== form.size) throw new InvalidRequest('parameters must not be repeated');
-  // Copies the form, because every `URLSearchParams.delete` scans all parameters.
-  return new URLSearchParams([...form].filter(([, value]) => value !== ''));
-});
 
 /**
  * The device flow of RFC 8628, for OAuth clients. Clients are not registered: `client_id` is only a name to show.
@@ -129,9 +116,13 @@ export class OAuthController {
       issuer: publicUrl,
       device_authorization_endpoint: `${publicUrl}/oauth/device_authorization`,
       token_endpoint: `${publicUrl}/oauth/token`,
+      revocation_endpoint: `${publicUrl}/oauth/revoke`,
+      introspection_endpoint: `${publicUrl}/oauth/introspect`,
       grant_types_supported: [DEVICE_CODE_GRANT],
       response_types_supported: [],
       token_endpoint_auth_methods_supported: ['none'],
+      revocation_endpoint_auth_methods_supported: ['none'],
+      introspection_endpoint_auth_methods_supported: ['Bearer'],
       service_documentation: `${publicUrl}/docs`,
     };
   }

@@ -22,6 +22,12 @@ export class OAuthMetadataResponse {
   @ApiMember(text('https://mintkeep.example.com/oauth/token'))
   token_endpoint: string;
 
+  @ApiMember(text('https://mintkeep.example.com/oauth/revoke'))
+  revocation_endpoint: string;
+
+  @ApiMember(text('https://mintkeep.example.com/oauth/introspect'))
+  introspection_endpoint: string;
+
   @ApiMember(names('urn:ietf:params:oauth:grant-type:device_code'))
   grant_types_supported: string[];
 
@@ -30,6 +36,12 @@ export class OAuthMetadataResponse {
 
   @ApiMember(names('none'))
   token_endpoint_auth_methods_supported: string[];
+
+  @ApiMember(names('none'))
+  revocation_endpoint_auth_methods_supported: string[];
+
+  @ApiMember(names('Bearer'), 'The key itself is the credential.')
+  introspection_endpoint_auth_methods_supported: string[];
 
   @ApiMember(text('https://mintkeep.example.com/docs'))
   service_documentation: string;
