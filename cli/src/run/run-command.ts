@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { CliError, errorCode } from '../errors.js';
+import { PASSED_SIGNALS, SignalWitness } from './signal-witness.js';
+import type { PassedSignal } from './signal-witness.js';
+
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+/**
+ * Runs a command with the standard streams of this process. Every signal reaches it once.
+ * @returns its exit code; 128 + n after signal n
+ * @throws CliError if it cannot be started
+ */
+export async function runCommand(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const early: PassedSignal[] = [];
+  let onSignal = (signal: PassedSignal): unknown => early.push(signal);
+  const listen = (signal: NodeJS.Signals): unknown => onSignal(signal as PassedSignal);
+  for (const signal of PASSED_SIGNALS) process.on(signal, listen);
+  // Windows sends Ctrl-C to all processes of the console, and has no other signals.
+  const witness = process.platform === 'win32' ? undefined : await SignalWitness.start();
+  try {
+    const [file = '', ...args] = words;
+    const child = spawn(file, args, { env, stdio: 'inherit' });
+    onSignal = async (signal) => {
+      if (witness && !(await witness.hasReceived(signal))) child.kill(signal);
+    };
+    for (const signal of early) onSignal(signal);
+    return await new Promise<number>((resolve, reject) => {
+      child.once('error', (error) => reject(toStartError(file, error)));
+      child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
+    });
+  } finally {
+    witness?.end();
+    for (const signal of PASSED_SIGNALS) process.off(signal, listen);
+  }
+}
+
+function toStartError(file: string, error: unknown): CliError {
+  const code = errorCode(error) ?? 'unknown error';
+  if (code === 'ENOENT')
+    return new CliError(`the command ${file} was not found`, 'check its name and PATH', NOT_FOUND);
+  return new CliError(`the command ${file} cannot be run (${code})`, 'check its permissions', NOT_EXECUTABLE);
+}
