@@ -22,6 +22,7 @@ it.each([
   'https://example.com?x=1',
   'https://example.com/#x',
   'javascript:alert(1)',
+  'mk_abcdefgh',
 ])('rejects %j', (given) => expect(() => parseServer(given)).toThrow());
 
 it.each([

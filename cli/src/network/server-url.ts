@@ -10,6 +10,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
  */
 export function parseServer(text: string): URL {
   const given = text.trim();
+  if (given.startsWith('mk_')) throw new UsageError('a key is not an address of a server', EXPECTED);
   const hasScheme = SCHEME.test(given);
   const url = toUrl(hasScheme ? given : `https://${given}`);
   if (!url || url.hostname === '') throw new UsageError(`"${given}" is not an address of a server`, EXPECTED);
