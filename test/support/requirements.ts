@@ -45,6 +45,17 @@ export const CURL: Requirement = {
   isMandatoryInCi: true,
 };
 
+const shell = (name: string, isMandatoryInCi: boolean): Requirement => ({
+  tests: `${name} tests`,
+  isMet: findProgram([name], PATH_FOLDERS) !== undefined,
+  hint: `${name} is not installed: apt-get install ${name}`,
+  isMandatoryInCi,
+});
+
+export const BASH = shell('bash', true);
+export const ZSH = shell('zsh', false);
+export const FISH = shell('fish', false);
+
 export const ORDINARY_USER: Requirement = {
   tests: 'file permission tests',
   isMet: process.getuid?.() !== 0,
