@@ -35,7 +35,12 @@ const shared = {
       },
     ],
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/data/', '<rootDir>/cli/dist/', '<rootDir>/dashboard/dist/'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/dist/',
+    '<rootDir>/data/',
+    '<rootDir>/cli/dist/',
+    '<rootDir>/dashboard/dist/',
+  ],
 };
 
 const withDatabase = {
@@ -63,7 +68,10 @@ export default {
       ...shared,
       ...withDatabase,
       displayName: 'end-to-end',
-      testMatch: ['<rootDir>/test/{e2e,cli}/**/*.spec.ts', ...databaseSpecs.map((path) => `<rootDir>/${path}`)],
+      testMatch: [
+        '<rootDir>/test/{e2e,cli}/**/*.spec.ts',
+        ...databaseSpecs.map((path) => `<rootDir>/${path}`),
+      ],
     },
     {
       ...shared,
