@@ -16,6 +16,6 @@ import { ProxyKey } from './proxy-key.entity.js';
   imports: [OrganizationsModule, LimitsModule, TypeOrmModule.forFeature([ProxyKey])],
   controllers: [KeysController, KeyLimitsController],
   providers: [KeysService, KeyAuthenticator, KeyHoldings, KeyUsage, KeyLimitsService, KeyLimitsGuard],
-  exports: [KeysService, KeyAuthenticator, KeyHoldings],
+  exports: [KeysService, KeyAuthenticator, KeyHoldings, KeyLimitsService],
 })
 export class KeysModule {}

@@ -137,6 +137,8 @@ describe('POST /oauth/introspect', () => {
       iat: Math.floor(Date.parse(created_at) / 1_000),
       key: { id, name: 'box', prefix, last4 },
       organization: { id: owner.organizationId, name: expect.any(String), kind: 'personal' },
+      limits: { requests_per_minute: null, tokens_per_minute: null, budget: null, models: null },
+      status: { requests_last_minute: 0, tokens_last_minute: 0, budget: null },
     });
   });
 
@@ -149,6 +151,18 @@ describe('POST /oauth/introspect', () => {
       exp: Date.parse('2099-12-31T23:59:59Z') / 1_000,
       organization: { id: team.organizationId, name: 'Acme', kind: 'team' },
     });
+  });
+
+  it('reports the limits of the key and what it has used', async () => {
+    const { api_key, id } = await mint();
+    const set = { requests_per_minute: 60, budget: { usd: 5, period: 'total' }, models: ['gpt-*'] };
+    const { body: limits } = await owner.admin.put(`/me/keys/${id}/limits`).send(set).expect(200);
+    await recordAll(app, [
+      usageRecord({ organization_id: owner.organizationId, user_id: owner.user, key_id: id, cost_usd: 1.5 }),
+    ]);
+    const { body } = await introspect(api_key).expect(200);
+    expect(body.limits).toEqual(limits.limits);
+    expect(body.status.budget).toMatchObject({ spent_usd: 1.5, remaining_usd: 3.5, is_exceeded: false });
   });
 
   it('does not count as a use of the key', async () => {

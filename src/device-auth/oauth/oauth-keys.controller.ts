@@ -3,7 +3,11 @@ import { ApiTags } from '@nestjs/swagger';
 import { Public } from '../../auth/public.decorator.js';
 import { bearerToken } from '../../common/api/bearer-token.js';
 import { Operation } from '../../common/api/operation.js';
+import { NotFound } from '../../common/api/domain-error.js';
+import type { KeyHolding } from '../../keys/key-holdings.js';
 import { KeyHoldings } from '../../keys/key-holdings.js';
+import { KeyLimitsService } from '../../keys/key-limits.service.js';
+import type { LimitsResponse } from '../../limits/dto/limits.dto.js';
 import { UsageSummaryService } from '../../usage/query/usage-summary.service.js';
 import { SummaryTakesTooLong, TooManyGroups, TooManyQueries } from '../../usage/query/usage.errors.js';
 import { InvalidRequest } from '../flow/device-auth.errors.js';
@@ -34,6 +38,7 @@ const FORM_REJECTIONS = [...DEVICE_FORM_REJECTIONS, new InvalidRequest('token is
 export class OAuthKeysController {
   constructor(
     private readonly holdings: KeyHoldings,
+    private readonly limits: KeyLimitsService,
     private readonly summaries: UsageSummaryService,
   ) {}
 
@@ -69,10 +74,20 @@ export class OAuthKeysController {
     const days = parseUsageDays(form.get('usage_days'));
     const holding = bearerToken(authorization) === token ? await this.holdings.find(token) : undefined;
     if (!holding) throw new InvalidToken();
-    if (days === undefined) return IntrospectionResponse.from(holding);
+    const limits = await this.limitsOf(holding);
+    if (days === undefined) return IntrospectionResponse.from(holding, limits);
     const query = keyUsageQuery(holding.key.id, days, new Date());
     const usage = await this.summaries.summarize({ userId: holding.user.id }, query);
-    return IntrospectionResponse.from(holding, usage);
+    return IntrospectionResponse.from(holding, limits, usage);
+  }
+
+  /** @throws InvalidToken when the key was deleted meanwhile, with its organization or user */
+  private async limitsOf({ key, user }: KeyHolding): Promise<LimitsResponse> {
+    try {
+      return await this.limits.get(key.id, { userId: user.id });
+    } catch (error) {
+      throw error instanceof NotFound ? new InvalidToken() : error;
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import {
 import type { KeyHolding } from '../../../keys/key-holdings.js';
 import { KEY_SOURCES } from '../../../keys/proxy-key.entity.js';
 import type { KeySource } from '../../../keys/proxy-key.entity.js';
+import { LimitsResponse } from '../../../limits/dto/limits.dto.js';
 import { UsageResponse } from '../../../usage/query/dto/usage.response.js';
 
 const ORGANIZATION_KINDS = ['personal', 'team'] as const;
@@ -20,7 +21,7 @@ const KEY = object({ id: ID, name: text('laptop'), prefix: text('mk_7Hq2'), last
 const ORGANIZATION = object({ id: ID, name: text('Acme'), kind: oneOf(ORGANIZATION_KINDS) });
 
 /** RFC 7662, section 2.2, with members of mintkeep. */
-export class IntrospectionResponse {
+export class IntrospectionResponse extends LimitsResponse {
   @ApiMember({ type: 'boolean', enum: [true], example: true })
   active: true;
 
@@ -53,6 +54,7 @@ export class IntrospectionResponse {
 
   static from(
     { user, key, organization, ...holding }: KeyHolding,
+    { limits, status }: LimitsResponse,
     usage?: UsageResponse,
   ): IntrospectionResponse {
     const { expiresAt } = holding;
@@ -66,6 +68,8 @@ export class IntrospectionResponse {
       ...(expiresAt !== null && { exp: toUnixTime(expiresAt) }),
       key,
       organization,
+      limits,
+      status,
       ...(usage && { usage }),
     };
   }
