@@ -1527,10 +1527,45 @@ export interface components {
             issuer: string;
             device_authorization_endpoint: string;
             token_endpoint: string;
+            revocation_endpoint: string;
+            introspection_endpoint: string;
             grant_types_supported: string[];
             response_types_supported: string[];
             token_endpoint_auth_methods_supported: string[];
+            revocation_endpoint_auth_methods_supported: string[];
+            introspection_endpoint_auth_methods_supported: string[];
             service_documentation: string;
+        };
+        Introspection: {
+            limits: components["schemas"]["LimitSet"];
+            status: components["schemas"]["LimitStatus"];
+            /** @enum {boolean} */
+            active: true;
+            username: string;
+            sub: string;
+            /** @enum {string} */
+            client_id: "dashboard" | "device";
+            /** @enum {string} */
+            token_type: "Bearer";
+            /** Format: int64 */
+            iat: number;
+            /** Format: int64 */
+            exp?: number;
+            key: {
+                /** Format: int64 */
+                id: number;
+                name: string;
+                prefix: string;
+                last4: string;
+            };
+            organization: {
+                /** Format: int64 */
+                id: number;
+                name: string;
+                /** @enum {string} */
+                kind: "personal" | "team";
+            };
+            usage?: components["schemas"]["Usage"];
         };
         Liveness: {
             /** @enum {string} */
