@@ -13,6 +13,7 @@ const REASONS: Record<string, string> = {
   EPIPE: 'the connection was closed',
   UND_ERR_SOCKET: 'the connection was closed',
   ETIMEDOUT: 'no response in time',
+  OAUTH_TIMEOUT: 'no response in time',
   UND_ERR_CONNECT_TIMEOUT: 'no response in time',
   UND_ERR_HEADERS_TIMEOUT: 'no response in time',
   UND_ERR_BODY_TIMEOUT: 'no response in time',
