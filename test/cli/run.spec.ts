@@ -32,7 +32,7 @@ async function startListener(isInTerminal = false): Promise<CliProcess & { pid: 
   const words = ['run', '--', process.execPath, join(folder, 'listener.cjs')];
   const started = isInTerminal
     ? user.startInTerminal(words, ENV)
-    : user.start(words, { env: ENV, input: 'open' });
+    : user.start(words, { env: ENV, input: null });
   const pid = await eventually(() => Number(/ready (\d+)/.exec(started.stdout())![1]));
   return { ...started, pid };
 }

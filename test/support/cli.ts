@@ -37,8 +37,8 @@ export interface CliProcess {
 
 interface CliOptions {
   readonly env?: NodeJS.ProcessEnv;
-  /** Standard input, which is a pipe; closed at once by default. `open` leaves it open. */
-  readonly input?: string | 'open';
+  /** Standard input, which is a pipe and is closed after this text; null leaves it open. */
+  readonly input?: string | null;
   readonly cwd?: string;
 }
 
@@ -77,7 +77,7 @@ export class CliUser {
   startInTerminal(args: readonly string[], env: NodeJS.ProcessEnv = {}): CliProcess {
     const words = [process.execPath, CLI, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
     return startProcess('script', ['-qec', `exec ${words.join(' ')}`, '/dev/null'], {
-      input: 'open',
+      input: null,
       env: this.environment({ TERM: 'xterm', ...env }),
     });
   }
@@ -107,7 +107,7 @@ export function stripColours(text: string): string {
 }
 
 /** Runs a program without a terminal. */
-export function startProcess(
+function startProcess(
   file: string,
   args: readonly string[],
   { env, input = '', cwd }: CliOptions,
@@ -118,12 +118,12 @@ export function startProcess(
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
   child.stdin.on('error', () => undefined);
-  if (input !== 'open') child.stdin.end(input);
+  if (input !== null) child.stdin.end(input);
   const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_TIMEOUT_MS);
-  const result = once(child, 'close').then(([code, signal]: unknown[]) => {
+  const result = once(child, 'close').then(([code, signal]: (number | string | null)[]) => {
     clearTimeout(timer);
     running.delete(child);
-    if (signal !== null) output.stderr += `\n(ended by ${String(signal)})`;
+    if (signal !== null) output.stderr += `\n(ended by ${signal})`;
     return { code: code as number | null, ...output };
   });
   return { child, stdout: () => output.stdout, stderr: () => output.stderr, result };
