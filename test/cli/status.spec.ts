@@ -5,6 +5,7 @@ import type { Agent, TestApp } from '../support/app.js';
 import { CliUser } from '../support/cli.js';
 import { startUpstream } from '../support/fake-upstream.js';
 import type { FakeUpstream } from '../support/fake-upstream.js';
+import { recordAll, usageRecord } from '../support/usage.js';
 
 let app: TestApp;
 let ada: Agent;
@@ -71,6 +72,7 @@ describe('with a login', () => {
       expect.stringMatching(/^Key {8}mk_\w{4}…\w{4} \(mintkeep-cli\)$/),
       `Stored in  ${user.file}`,
       'Expires    never',
+      'Limits     none',
       'Works      yes',
       '',
     ]);
@@ -87,6 +89,22 @@ describe('with a login', () => {
     expect(await works(key)).toBe(false);
     expect(await readFile(user.file, 'utf8')).not.toContain('mk_');
     expect((await user.run(['logout'])).code).toBe(4);
+  }, 30_000);
+
+  it('status shows the limits of the key and what remains', async () => {
+    const { key: used, organization } = JSON.parse((await user.run(['status', '--json'])).stdout);
+    const set = { requests_per_minute: 60, budget: { usd: 5, period: 'total' }, models: ['gpt-*'] };
+    await ada.put(`/me/keys/${used.id}/limits`).send(set).expect(200);
+    const of = { key_id: used.id, user_id: 'ada', organization_id: organization.id };
+    await recordAll(app, [usageRecord({ ...of, cost_usd: 1.5 })]);
+    const lines = (await user.run(['status'])).stdout.split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^Requests {3}\d+ of 60 in the last minute, \d+ left$/),
+        'Budget     $1.50 of $5.00 in total, $3.50 left',
+        'Models     gpt-*',
+      ]),
+    );
   }, 30_000);
 
   it('status exits with 1 and advises to log in if the key was revoked', async () => {

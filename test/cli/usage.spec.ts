@@ -27,7 +27,7 @@ beforeEach(async () => {
   const of = (age: number, model: string) =>
     usageRecord({
       ...{ key_id: key.id, user_id: 'ada', organization_id: body.organizations[0].id },
-      ...{ model, at: day(age) },
+      ...{ model, at: day(age), cost_usd: 0.25 },
     });
   await recordAll(app, [of(0, 'gpt-4o'), of(0, 'gpt-4o'), of(1, 'gpt-5\u001b[2J'), of(5, 'gpt-5')]);
 });
@@ -36,18 +36,11 @@ it('prints a table by day and model', async () => {
   const { code, stdout } = await run(['usage', '--days', '2']);
   expect(code).toBe(0);
   const rows = stdout.trimEnd().split('\n');
-  expect(rows[0]).toMatch(/^Day\s+Model\s+Requests\s+Input\s+Output\s+Tokens/);
-  expect(
-    rows.slice(1).map((row) =>
-      row
-        .trim()
-        .split(/\s{2,}/)
-        .slice(0, 6),
-    ),
-  ).toEqual([
-    [day(1).slice(0, 10), 'gpt-5 [2J', '1', '10', '5', '15'],
-    [day(0).slice(0, 10), 'gpt-4o', '2', '20', '10', '30'],
-    ['Total', '3', '30', '15', '45'],
+  expect(rows[0]).toMatch(/^Day\s+Model\s+Requests\s+Input\s+Output\s+Tokens\s+Cost$/);
+  expect(rows.slice(1).map((row) => row.trim().split(/\s{2,}/))).toEqual([
+    [day(1).slice(0, 10), 'gpt-5 [2J', '1', '10', '5', '15', '$0.25'],
+    [day(0).slice(0, 10), 'gpt-4o', '2', '20', '10', '30', '$0.50'],
+    ['Total', '3', '30', '15', '45', '$0.75'],
   ]);
   expect(stdout).not.toContain('█');
 });
