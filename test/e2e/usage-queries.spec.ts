@@ -21,6 +21,40 @@ afterAll(() => app.close());
 const total = async (agent: Agent, path: string, query: object = MARCH) =>
   (await agent.get(path).query(query).expect(200)).body.totals.requests as number;
 
+describe('the filter by outcome', () => {
+  it('selects requests, with one value or several, in JSON and in CSV', async () => {
+    const { admin, base, organizationId } = await teamOwner(app);
+    const at = '2026-03-10T12:34:56.789Z';
+    const outcomes = ['ok', 'client_error', 'interrupted'] as const;
+    await recordAll(
+      app,
+      outcomes.map((outcome) => usageRecord({ at, organization_id: organizationId, outcome })),
+    );
+    const found = async (outcome: string) => {
+      const { body } = await admin
+        .get(`${base}/usage/requests`)
+        .query({ ...MARCH, outcome })
+        .expect(200);
+      return (body.requests as { outcome: string }[]).map((request) => request.outcome).sort();
+    };
+    expect(await found('ok')).toEqual(['ok']);
+    expect(await found('interrupted,client_error')).toEqual(['client_error', 'interrupted']);
+    expect(await found('no_upstream')).toEqual([]);
+    const csv = await admin
+      .get(`${base}/usage/requests?outcome[]=ok&outcome[]=interrupted`)
+      .query(MARCH)
+      .set('Accept', 'text/csv')
+      .expect(200);
+    expect(csv.text.trim().split('\r\n')).toHaveLength(3);
+  });
+
+  it('rejects unknown outcomes', async () => {
+    const { admin, base } = await teamOwner(app);
+    const { body } = await admin.get(`${base}/usage/requests?outcome=failed`).expect(400);
+    expect(body.error.message).toMatch(/^outcome must be one of ok, /);
+  });
+});
+
 describe('who sees what', () => {
   let team: TestOwner;
   let person: TestOwner;

@@ -4,6 +4,7 @@ import { PAGE_QUERY, PAGE_REJECTIONS } from '../../common/api/paging.js';
 import { ID_MAX } from '../../common/api/path-id.js';
 import { UsageRequestsResponse } from './dto/usage-requests.response.js';
 import { UsageResponse } from './dto/usage.response.js';
+import { USAGE_OUTCOMES } from '../record/usage-record.js';
 import { requestsCsv, summaryCsv } from './usage-csv.js';
 import { BUCKETS, GROUPINGS } from './usage-query.js';
 import {
@@ -54,6 +55,13 @@ const SUMMARY: ParameterSchemas = {
     description: `${REPEATABLE} Commas separate values, too.`,
   },
 };
+const OUTCOMES: ParameterSchemas = {
+  outcome: {
+    type: 'array',
+    items: { type: 'string', enum: USAGE_OUTCOMES },
+    description: `${REPEATABLE} Commas separate values, too.`,
+  },
+};
 const SELECTION_REJECTIONS = [
   EmptyRange,
   new NotATime('from'),
@@ -94,6 +102,11 @@ export const REQUESTS_DETAILS: OperationDetails = {
   response: UsageRequestsResponse,
   otherFormats: { 'text/csv': requestsCsv },
   optionalResponseHeaders: ['Content-Disposition', 'Link'],
-  query: { ...SELECTION, ...PAGE_QUERY },
-  rejects: [...SELECTION_REJECTIONS, ...PAGE_REJECTIONS, SearchTakesTooLong],
+  query: { ...SELECTION, ...OUTCOMES, ...PAGE_QUERY },
+  rejects: [
+    ...SELECTION_REJECTIONS,
+    new NotOneOf('outcome', USAGE_OUTCOMES),
+    ...PAGE_REJECTIONS,
+    SearchTakesTooLong,
+  ],
 };

@@ -5,6 +5,8 @@ import { BadRequest } from '../../common/api/domain-error.js';
 import { parseIsoTime } from '../../common/text/iso-time.js';
 import { ID } from '../../common/api/path-id.js';
 import { isStorableText } from '../../common/text/text.js';
+import { USAGE_OUTCOMES } from '../record/usage-record.js';
+import type { UsageOutcome } from '../record/usage-record.js';
 import {
   EmptyRange,
   MAX_VALUES,
@@ -32,11 +34,17 @@ const STATUS = /^[1-5]\d\d$/;
 export type UsageFilters = Partial<Record<Grouping, string[]>>;
 
 /** Selection of records. */
-export interface UsageSelection {
+interface UsageSelection {
   readonly from: Date;
   /** Exclusive. */
   readonly to: Date;
   readonly filters: UsageFilters;
+}
+
+/** Selection of records for the list of requests. Sums do not know outcomes. */
+export interface RequestSelection extends UsageSelection {
+  /** Accepted outcomes; all if it is empty. */
+  readonly outcomes: readonly UsageOutcome[];
 }
 
 /** Query for sums of the selected records. */
@@ -54,9 +62,9 @@ export const UsageParameters = createParamDecorator((_: unknown, context: Execut
   parseUsageQuery(context.switchToHttp().getRequest<Request>().query, new Date()),
 );
 
-/** The {@link UsageSelection} in the parameters of the request. @throws BadRequest */
+/** The {@link RequestSelection} in the parameters of the request. @throws BadRequest */
 export const SelectionParameters = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  parseSelection(context.switchToHttp().getRequest<Request>().query, new Date()),
+  parseRequestSelection(context.switchToHttp().getRequest<Request>().query, new Date()),
 );
 
 /** @throws BadRequest */
@@ -67,6 +75,12 @@ export function parseUsageQuery(parameters: Parameters, now: Date): UsageQuery {
     groupBy: [...new Set(list('group_by', parameters).map((name) => oneOf('group_by', name, GROUPINGS)))],
     now,
   };
+}
+
+/** @throws BadRequest */
+function parseRequestSelection(parameters: Parameters, now: Date): RequestSelection {
+  const outcomes = list('outcome', parameters).map((name) => oneOf('outcome', name, USAGE_OUTCOMES));
+  return { ...parseSelection(parameters, now), outcomes: [...new Set(outcomes)] };
 }
 
 function parseSelection(parameters: Parameters, now: Date): UsageSelection {

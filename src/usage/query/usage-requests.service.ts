@@ -9,7 +9,7 @@ import { Conditions } from './usage-conditions.js';
 import type { UsageOwner } from './usage-owner.js';
 import { cursorOf } from './usage-page.js';
 import type { UsagePage } from './usage-page.js';
-import type { UsageSelection } from './usage-query.js';
+import type { RequestSelection } from './usage-query.js';
 import type { UsageRecord } from '../record/usage-record.js';
 import { SearchTakesTooLong } from './usage.errors.js';
 
@@ -24,15 +24,16 @@ export class UsageRequestsService {
    */
   async page(
     owner: UsageOwner,
-    { from, to, filters }: UsageSelection,
+    { from, to, filters, outcomes }: RequestSelection,
     { limit, after, bytesOf }: UsagePage,
   ): Promise<UsageRequestsResponse> {
     const conditions = new Conditions(owner, filters);
     const range = conditions.within({ from, to }, 'at');
+    const outcome = outcomes.length > 0 ? `AND outcome = ANY (${conditions.add(outcomes)}::text[])` : '';
     const next = after
       ? `AND (at, id) < (${conditions.add(after.at)}::timestamptz, ${conditions.add(after.id)}::uuid)`
       : '';
-    const rows = `SELECT ${USAGE_FIELD_NAMES.join(', ')} FROM usage_records WHERE ${range} ${next}`;
+    const rows = `SELECT ${USAGE_FIELD_NAMES.join(', ')} FROM usage_records WHERE ${range} ${outcome} ${next}`;
     const text = pageStatement({ columns: USAGE_FIELD_NAMES, rows, order: 'at DESC, id DESC' }, limit);
     const query = { owner, text, values: conditions.values };
     const found = await this.queries.run<PageRow<UsageRecord>>(query, SearchTakesTooLong);

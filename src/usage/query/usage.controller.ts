@@ -13,7 +13,7 @@ import type { UsageOwner } from './usage-owner.js';
 import { UsagePageParameters } from './usage-page.js';
 import type { UsagePage } from './usage-page.js';
 import { SelectionParameters, UsageParameters } from './usage-query.js';
-import type { UsageQuery, UsageSelection } from './usage-query.js';
+import type { RequestSelection, UsageQuery } from './usage-query.js';
 import { UsageRequestsService } from './usage-requests.service.js';
 import { UsageSummaryService } from './usage-summary.service.js';
 
@@ -41,7 +41,7 @@ export class UsageController {
   @Get('requests')
   async requests(
     @OwnerOfUsage() owner: UsageOwner,
-    @SelectionParameters() selection: UsageSelection,
+    @SelectionParameters() selection: RequestSelection,
     @UsagePageParameters() page: UsagePage,
     @Formatter() formatter: UsageFormatter,
   ): Promise<UsageRequestsResponse | string> {

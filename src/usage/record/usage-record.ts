@@ -13,7 +13,7 @@ import {
 } from './usage-field.js';
 import type { SummedField, UsageField } from './usage-field.js';
 
-const USAGE_OUTCOMES = [
+export const USAGE_OUTCOMES = [
   'ok',
   'client_error',
   'upstream_error',
