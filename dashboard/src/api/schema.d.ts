@@ -8993,6 +8993,7 @@ export interface operations {
                 upstream?: number[];
                 key?: number[];
                 status?: number[];
+                outcome?: ("ok" | "client_error" | "upstream_error" | "client_gone" | "interrupted" | "no_upstream")[];
                 limit?: number;
                 cursor?: string;
             };
@@ -9109,6 +9110,7 @@ export interface operations {
                 upstream?: number[];
                 key?: number[];
                 status?: number[];
+                outcome?: ("ok" | "client_error" | "upstream_error" | "client_gone" | "interrupted" | "no_upstream")[];
                 limit?: number;
                 cursor?: string;
             };

@@ -23,6 +23,12 @@ const TEXTS: Record<AuditEvent['action'], Describe> = {
   'upstream.created': (target) => `Added the upstream ${target}`,
   'upstream.updated': (target) => `Changed the upstream ${target}`,
   'upstream.deleted': (target) => `Deleted the upstream ${target}`,
+  'limits.changed': (target, { level }) =>
+    level === 'key'
+      ? `Changed the limits of the key ${target}`
+      : `Changed the limits of the ${String(level)} level`,
+  'prices.changed': () => 'Changed the own prices',
+  'budget.reached': (_, { share }) => `The budget reached ${String(share)} %`,
 };
 
 /** Describes an event in a sentence. Actions that this version does not know are shown as they are. */
