@@ -8,6 +8,10 @@ type Search = Record<string, unknown>;
 const text = (search: Search, name: string): string | undefined =>
   typeof search[name] === 'string' && search[name] !== '' ? search[name] : undefined;
 
+/** Reads a search parameter that is a number, which the router parses, or a text. */
+const id = (search: Search, name: string): string | undefined =>
+  typeof search[name] === 'number' ? String(search[name]) : text(search, name);
+
 const rootRoute = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: CrashPage });
 
 export const signInRoute = createRoute({
@@ -129,12 +133,18 @@ export const usageRoute = createRoute({
   path: '/usage',
   validateSearch: (
     search: Search,
-  ): Partial<Record<'range' | 'group' | 'metric' | 'tab' | 'errors', string>> => ({
+  ): Partial<
+    Record<'range' | 'group' | 'metric' | 'tab' | 'errors' | 'model' | 'upstream' | 'key' | 'user', string>
+  > => ({
     range: text(search, 'range'),
     group: text(search, 'group'),
     metric: text(search, 'metric'),
     tab: text(search, 'tab'),
     errors: text(search, 'errors'),
+    model: text(search, 'model'),
+    upstream: id(search, 'upstream'),
+    key: id(search, 'key'),
+    user: text(search, 'user'),
   }),
   component: lazyRouteComponent(() => import('./usage/usage-page'), 'UsagePage'),
 });
@@ -145,10 +155,28 @@ const playgroundRoute = createRoute({
   component: lazyRouteComponent(() => import('./playground/playground-page'), 'PlaygroundPage'),
 });
 
-const settingsRoute = createRoute({
+const settingsLayoutRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/settings-layout'), 'SettingsLayout'),
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => settingsLayoutRoute,
+  path: '/',
   component: lazyRouteComponent(() => import('./settings/settings-page'), 'SettingsPage'),
+});
+
+const limitsRoute = createRoute({
+  getParentRoute: () => settingsLayoutRoute,
+  path: '/limits',
+  component: lazyRouteComponent(() => import('./limits/limits-page'), 'LimitsPage'),
+});
+
+const pricesRoute = createRoute({
+  getParentRoute: () => settingsLayoutRoute,
+  path: '/prices',
+  component: lazyRouteComponent(() => import('./prices/prices-page'), 'PricesPage'),
 });
 
 export const routeTree = rootRoute.addChildren([
@@ -165,7 +193,7 @@ export const routeTree = rootRoute.addChildren([
       upstreamsRoute,
       usageRoute,
       playgroundRoute,
-      settingsRoute,
+      settingsLayoutRoute.addChildren([settingsRoute, limitsRoute, pricesRoute]),
     ]),
   ]),
 ]);

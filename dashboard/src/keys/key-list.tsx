@@ -1,10 +1,12 @@
 import { ActionIcon, Badge, Code, Group, Menu, Paper, Text } from '@mantine/core';
-import { IconBan, IconDots, IconPencil } from '@tabler/icons-react';
+import { IconBan, IconDots, IconGauge, IconPencil } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
+import { KeyLimitsModal } from '../limits/key-limits-modal';
 import { useCurrentSession } from '../session/store';
 import { ConfirmModal } from '../ui/confirm-modal';
 import { TimeAgo } from '../ui/time-ago';
+import { KeyLimitsLine } from './key-limits-line';
 import { revokeKey } from './queries';
 import type { Key } from './queries';
 import { RenameModal } from './rename-modal';
@@ -43,6 +45,7 @@ function KeyRow({ item, showsHolder }: { item: Key; showsHolder: boolean }): Rea
             'never used'
           )}
         </Text>
+        {item.revoked_at === null && <KeyLimitsLine item={item} />}
       </div>
       {item.revoked_at === null && <KeyMenu item={item} />}
     </li>
@@ -74,7 +77,7 @@ function KeyState({ item: { revoked_at: revokedAt, expires_at: expiresAt } }: { 
 
 function KeyMenu({ item }: { item: Key }): ReactNode {
   const { userId } = useCurrentSession();
-  const [open, setOpen] = useState<'none' | 'rename' | 'revoke'>('none');
+  const [open, setOpen] = useState<'none' | 'rename' | 'limits' | 'revoke'>('none');
   const close = () => setOpen('none');
   return (
     <>
@@ -95,6 +98,9 @@ function KeyMenu({ item }: { item: Key }): ReactNode {
               Rename
             </Menu.Item>
           )}
+          <Menu.Item leftSection={<IconGauge size={16} aria-hidden />} onClick={() => setOpen('limits')}>
+            Limits
+          </Menu.Item>
           <Menu.Item
             color="red"
             leftSection={<IconBan size={16} aria-hidden />}
@@ -105,19 +111,24 @@ function KeyMenu({ item }: { item: Key }): ReactNode {
         </Menu.Dropdown>
       </Menu>
       {open === 'rename' && <RenameModal item={item} onClose={close} />}
-      {open === 'revoke' && (
-        <ConfirmModal
-          title="Revoke key"
-          confirmLabel="Revoke"
-          onConfirm={() => revokeKey(item)}
-          onClose={close}
-        >
-          <Text size="sm">
-            Tools that use <strong>{item.name || `${item.prefix}…${item.last4}`}</strong> of {item.user_email}{' '}
-            stop working at once. It cannot be undone.
-          </Text>
-        </ConfirmModal>
-      )}
+      {open === 'limits' && <KeyLimitsModal item={item} onClose={close} />}
+      {open === 'revoke' && <RevokeModal item={item} onClose={close} />}
     </>
+  );
+}
+
+function RevokeModal({ item, onClose }: { item: Key; onClose: () => void }): ReactNode {
+  return (
+    <ConfirmModal
+      title="Revoke key"
+      confirmLabel="Revoke"
+      onConfirm={() => revokeKey(item)}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        Tools that use <strong>{item.name || `${item.prefix}…${item.last4}`}</strong> of {item.user_email}{' '}
+        stop working at once. It cannot be undone.
+      </Text>
+    </ConfirmModal>
   );
 }

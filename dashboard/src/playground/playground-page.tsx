@@ -11,7 +11,9 @@ import { ErrorNotice } from '../ui/error-notice';
 import { Loaded } from '../ui/loaded';
 import { PageHeader } from '../ui/page-header';
 import { formatMs, formatNumber } from '../usage/format';
+import { Figure } from './figure';
 import { listModels } from './proxy-client';
+import { RequestCost } from './request-cost';
 import { useChat } from './use-chat';
 import type { ChatState } from './use-chat';
 
@@ -125,26 +127,18 @@ function Answer({ state }: { state: ChatState }): ReactNode {
   );
 }
 
-function Figures({ state: { firstTokenMs, totalMs, usage } }: { state: ChatState }): ReactNode {
+function Figures({
+  state: { isRunning, firstTokenMs, totalMs, usage, requestId },
+}: {
+  state: ChatState;
+}): ReactNode {
   return (
     <Group gap="lg" mt="md">
       <Figure label="First token" value={formatMs(firstTokenMs ?? null)} />
       <Figure label="Total" value={formatMs(totalMs ?? null)} />
       <Figure label="Input tokens" value={formatNumber(usage?.input ?? null)} />
       <Figure label="Output tokens" value={formatNumber(usage?.output ?? null)} />
+      {!isRunning && requestId !== undefined && <RequestCost requestId={requestId} />}
     </Group>
-  );
-}
-
-function Figure({ label, value }: { label: string; value: string }): ReactNode {
-  return (
-    <div>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text size="sm" fw={600}>
-        {value}
-      </Text>
-    </div>
   );
 }

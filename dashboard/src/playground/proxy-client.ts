@@ -33,17 +33,19 @@ export async function listModels(owner: number): Promise<string[]> {
   return data.map(({ id }) => id);
 }
 
-/** Sends a prompt, and returns the parts of the response as they arrive. */
+/** Sends a prompt, and returns the parts of the response as they arrive. @param onRequestId gets the id of the request */
 export async function* streamChat(
   owner: number,
   model: string,
   prompt: string,
   signal: AbortSignal,
+  onRequestId: (id: string | null) => void,
 ): AsyncGenerator<ChatChunk> {
   const messages = [{ role: 'user', content: prompt }];
   const body = JSON.stringify({ model, messages, stream: true, stream_options: { include_usage: true } });
   const init = { method: 'POST', body, signal, headers: { 'Content-Type': 'application/json' } };
   const response = await send(owner, '/v1/chat/completions', init);
+  onRequestId(response.headers.get('X-Request-Id'));
   yield* readChatStream(response.body!);
 }
 

@@ -10,6 +10,8 @@ export interface ChatState {
   readonly usage?: TokenUsage;
   readonly firstTokenMs?: number;
   readonly totalMs?: number;
+  /** Id under which the request is recorded. */
+  readonly requestId?: string;
   readonly error?: unknown;
 }
 
@@ -41,8 +43,11 @@ async function run(
   const start = performance.now();
   let state: ChatState = { isRunning: true, text: '' };
   setState(state);
+  const onRequestId = (id: string | null) => {
+    if (id !== null) state = { ...state, requestId: id };
+  };
   try {
-    for await (const { text, usage, error } of streamChat(owner, model, prompt, signal)) {
+    for await (const { text, usage, error } of streamChat(owner, model, prompt, signal, onRequestId)) {
       const isFirst = text !== '' && state.firstTokenMs === undefined;
       state = {
         ...state,

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
@@ -9,7 +9,7 @@ import { configQuery } from '../session/config';
 import { ThemeControl } from '../shell/account-menu';
 import { CopyField } from '../ui/copy-field';
 import { showFormError } from '../ui/form-error';
-import { PageHeader } from '../ui/page-header';
+import { Section } from '../ui/section';
 import { DeleteTeamModal } from './delete-team-modal';
 import { renameOrganization } from './queries';
 
@@ -19,43 +19,16 @@ export function SettingsPage(): ReactNode {
   const isAdmin = useIsAdmin();
   const isTeam = owner.kind === 'team';
   return (
-    <>
-      <PageHeader title="Settings" />
-      <Stack gap="lg">
-        {isTeam && <TeamSection key={owner.id} />}
-        <Section title="Appearance" text="The theme is stored in this browser.">
-          <Group maw={320}>
-            <ThemeControl />
-          </Group>
-        </Section>
-        <AboutSection />
-        {isTeam && isAdmin && <DangerSection />}
-      </Stack>
-    </>
-  );
-}
-
-function Section({
-  title,
-  text,
-  children,
-}: {
-  title: string;
-  text?: string;
-  children: ReactNode;
-}): ReactNode {
-  return (
-    <Paper withBorder radius="lg" p="lg" component="section">
-      <Title order={2} mb={4}>
-        {title}
-      </Title>
-      {text && (
-        <Text size="sm" c="dimmed" mb="md">
-          {text}
-        </Text>
-      )}
-      {children}
-    </Paper>
+    <Stack gap="lg">
+      {isTeam && <TeamSection key={owner.id} />}
+      <Section title="Appearance" text="The theme is stored in this browser.">
+        <Group maw={320}>
+          <ThemeControl />
+        </Group>
+      </Section>
+      <AboutSection />
+      {isTeam && isAdmin && <DangerSection />}
+    </Stack>
   );
 }
 

@@ -5,9 +5,13 @@ import type { ReactNode } from 'react';
 import { useOwner } from '../organizations/owner';
 import { FormButtons } from '../ui/form-buttons';
 import { showFormError } from '../ui/form-error';
+import { FailoverField } from './failover-field';
+import { ModelRulesField } from './model-rules-field';
 import { PRESETS } from './presets';
 import { createUpstream, updateUpstream } from './queries';
 import type { Upstream } from './queries';
+import { toUpstreamBody, toUpstreamValues } from './upstream-values';
+import type { UpstreamValues } from './upstream-values';
 
 interface Props {
   /** Upstream to change; a new one is created if it is absent. */
@@ -15,34 +19,33 @@ interface Props {
   readonly onClose: () => void;
 }
 
-interface Values {
-  readonly name: string;
-  readonly base_url: string;
-  readonly api_key: string;
-}
-
 const FIELDS = {
   invalid_name: 'name',
   name_taken: 'name',
   invalid_base_url: 'base_url',
   invalid_api_key: 'api_key',
+  invalid_models: 'rules',
+  invalid_failover_on: 'failover',
 };
 
 /** Form for an upstream. Presets fill in the address of known providers. */
 export function UpstreamModal({ upstream, onClose }: Props): ReactNode {
   const { id: owner } = useOwner();
-  const form = useForm<Values>({
-    initialValues: { name: upstream?.name ?? '', base_url: upstream?.base_url ?? '', api_key: '' },
-    validate: { name: (name) => (name.trim() === '' ? 'Give the upstream a name.' : null) },
+  const form = useForm<UpstreamValues>({
+    initialValues: toUpstreamValues(upstream),
+    validate: {
+      name: (name) => (name.trim() === '' ? 'Give the upstream a name.' : null),
+      rules: { model: (model, { models }) => checkPattern(model, models) },
+    },
   });
   const save = useMutation({
-    mutationFn: (values: Values) => saveUpstream(owner, upstream, values),
+    mutationFn: (values: UpstreamValues) => saveUpstream(owner, upstream, values),
     onSuccess: onClose,
     onError: (error) => showFormError(form, error, FIELDS),
     meta: { isShownInForm: true },
   });
   return (
-    <Modal opened centered title={upstream ? 'Edit upstream' : 'Add upstream'} onClose={onClose}>
+    <Modal opened centered size="lg" title={upstream ? 'Edit upstream' : 'Add upstream'} onClose={onClose}>
       <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
         <Stack>
           {!upstream && <Presets onPick={(name, base_url) => form.setValues({ name, base_url })} />}
@@ -58,6 +61,8 @@ export function UpstreamModal({ upstream, onClose }: Props): ReactNode {
             autoComplete="off"
             {...form.getInputProps('api_key')}
           />
+          <ModelRulesField form={form} />
+          <FailoverField form={form} />
           <FormButtons
             label={upstream ? 'Save' : 'Add upstream'}
             isPending={save.isPending}
@@ -70,10 +75,20 @@ export function UpstreamModal({ upstream, onClose }: Props): ReactNode {
 }
 
 /** @returns the stored upstream; an empty key keeps the one that the service has */
-function saveUpstream(owner: number, upstream: Upstream | undefined, values: Values): Promise<Upstream> {
-  if (!upstream) return createUpstream(owner, values);
-  const { api_key: key, ...rest } = values;
-  return updateUpstream(owner, upstream.id, key === '' ? rest : values);
+function saveUpstream(
+  owner: number,
+  upstream: Upstream | undefined,
+  values: UpstreamValues,
+): Promise<Upstream> {
+  const body = toUpstreamBody(values);
+  if (!upstream) return createUpstream(owner, body);
+  const { api_key: key, ...rest } = body;
+  return updateUpstream(owner, upstream.id, key === '' ? rest : body);
+}
+
+/** Rules that are switched off are not checked. */
+function checkPattern(model: string, mode: UpstreamValues['models']): string | null {
+  return mode === 'rules' && model === '' ? 'Enter a model, or remove the rule.' : null;
 }
 
 function Presets({ onPick }: { onPick: (name: string, baseUrl: string) => void }): ReactNode {

@@ -58,6 +58,7 @@ export function UpstreamRow({ upstream, position, isLast, onMove }: Props): Reac
         <Text size="sm" c="dimmed">
           {upstream.base_url}, key …{upstream.api_key_hint}
         </Text>
+        <Rules upstream={upstream} />
       </div>
       <Group gap="sm">
         <ConnectionTest upstream={upstream} />
@@ -65,6 +66,22 @@ export function UpstreamRow({ upstream, position, isLast, onMove }: Props): Reac
         <UpstreamMenu upstream={upstream} isFirst={position === 1} isLast={isLast} onMove={onMove} />
       </Group>
     </li>
+  );
+}
+
+/** Rules of the upstream in a line, if it has any. */
+function Rules({ upstream: { models, failover_on: statuses } }: { upstream: Upstream }): ReactNode {
+  const parts = [
+    models
+      ? `Models: ${models.map(({ model, as }) => (as === null ? model : `${model} as ${as}`)).join(', ')}`
+      : '',
+    statuses.length > 0 ? `failover after ${statuses.join(', ')}` : '',
+  ].filter((part) => part !== '');
+  if (parts.length === 0) return null;
+  return (
+    <Text size="sm" c="dimmed" lineClamp={2}>
+      {parts.join('; ')}
+    </Text>
   );
 }
 

@@ -3,13 +3,15 @@ import { api, fetchWithSession, take } from '../api/client';
 import type { Schemas } from '../api/client';
 import { ApiError } from '../api/errors';
 import { rangeQuery } from './view';
-import type { UsageView } from './view';
+import type { Group, Range, UsageView } from './view';
 
 export type UsageRequest = Schemas['UsageRequest'];
 
 const REQUESTS_PER_PAGE = 50;
+/** Outcomes that the list shows if it shows errors only. */
+const FAILED = ['client_error', 'upstream_error', 'client_gone', 'interrupted', 'no_upstream'] as const;
 
-export const usageQuery = (id: number, { range, group }: UsageView) =>
+export const usageQuery = (id: number, { range, group }: { range: Range; group: Group }) =>
   queryOptions({
     queryKey: ['usage', id, range, group],
     queryFn: () => {
@@ -19,22 +21,51 @@ export const usageQuery = (id: number, { range, group }: UsageView) =>
     placeholderData: keepPreviousData,
   });
 
-export const usageRequestsQuery = (id: number, { range }: UsageView) =>
+/** Requests that pass the filters, which the service applies. */
+export const usageRequestsQuery = (id: number, { range, filters, onlyErrors }: UsageView) =>
   infiniteQueryOptions({
-    queryKey: ['usage-requests', id, range],
+    queryKey: ['usage-requests', id, range, filters, onlyErrors],
     queryFn: ({ pageParam }) => {
       const { from } = rangeQuery(range, Date.now());
-      const query = { from, limit: REQUESTS_PER_PAGE, ...(pageParam !== null && { cursor: pageParam }) };
+      const query = {
+        ...{ from, limit: REQUESTS_PER_PAGE },
+        ...filterQuery(filters),
+        ...(onlyErrors && { outcome: [...FAILED] }),
+        ...(pageParam !== null && { cursor: pageParam }),
+      };
       return take(api.GET('/me/organizations/{id}/usage/requests', { params: { path: { id }, query } }));
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
   });
 
+const RECENT = 20;
+
+/** Finds the record of a request that has just ended. @returns null until it is written */
+export async function findUsageRequest(id: number, requestId: string): Promise<UsageRequest | null> {
+  const params = { path: { id }, query: { limit: RECENT } };
+  const { requests } = await take(api.GET('/me/organizations/{id}/usage/requests', { params }));
+  return requests.find(({ request_id }) => request_id === requestId) ?? null;
+}
+
+function filterQuery({ model, user, upstream, key }: UsageView['filters']) {
+  return {
+    ...(model !== undefined && { model: [model] }),
+    ...(user !== undefined && { user: [user] }),
+    ...(upstream !== undefined && { upstream: [Number(upstream)] }),
+    ...(key !== undefined && { key: [Number(key)] }),
+  };
+}
+
 /** Loads the current view as CSV. */
-export async function loadCsv(id: number, { range, group, tab }: UsageView): Promise<Blob> {
+export async function loadCsv(id: number, view: UsageView): Promise<Blob> {
+  const { range, group, tab, filters, onlyErrors } = view;
   const { from, to, bucket } = rangeQuery(range, Date.now());
-  const query = new URLSearchParams(tab === 'charts' ? { from, to, bucket, group_by: group } : { from, to });
+  const query = new URLSearchParams(
+    tab === 'charts'
+      ? { from, to, bucket, group_by: group }
+      : { from, to, ...filters, ...(onlyErrors && { outcome: FAILED.join(',') }) },
+  );
   const path = `/me/organizations/${id}/usage${tab === 'charts' ? '' : '/requests'}?${query.toString()}`;
   const response = await fetchWithSession(path, { headers: { Accept: 'text/csv' } });
   if (!response.ok) throw await ApiError.from(response);

@@ -1,6 +1,6 @@
-import { Code, Stack, Text } from '@mantine/core';
+import { Code, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { formatMs, formatNumber } from './format';
+import { formatMs, formatNumber, formatUsd } from './format';
 import type { UsageRequest } from './queries';
 
 const PERCENT = 100;
@@ -33,13 +33,45 @@ export function RequestDetails({ request }: { request: UsageRequest }): ReactNod
           </li>
         ))}
       </ol>
-      <Text size="sm" c="dimmed">
-        {request.outcome}, {formatNumber(request.input_tokens)} input tokens (
-        {formatNumber(request.cached_input_tokens)} cached), {formatNumber(request.output_tokens)} output
-        tokens, first token after {formatMs(request.ttft_ms)}. Request <Code>{request.request_id}</Code>
+      <SimpleGrid component="dl" className="figures" cols={{ base: 2, xs: 3, sm: 4 }} spacing="sm">
+        {figuresOf(request).map(([label, value]) => (
+          <div key={label}>
+            <Text component="dt" size="xs" c="dimmed">
+              {label}
+            </Text>
+            <Text component="dd" size="sm" className="wrap-anywhere">
+              {value}
+            </Text>
+          </div>
+        ))}
+      </SimpleGrid>
+      <Text size="xs" c="dimmed" className="wrap-anywhere">
+        Request <Code>{request.request_id}</Code>
       </Text>
     </Stack>
   );
+}
+
+const PRICE_SOURCES: Record<UsageRequest['price_source'], string> = {
+  own: 'own price',
+  list: 'price list',
+  none: '',
+};
+
+/** Labels and values. The name that the upstream got is shown only if it differs from the requested one. */
+function figuresOf(request: UsageRequest): readonly (readonly [string, string])[] {
+  const source = PRICE_SOURCES[request.price_source];
+  return [
+    ['Outcome', request.outcome.replaceAll('_', ' ')],
+    ['Cost', `${formatUsd(request.cost_usd)}${source && ` (${source})`}`],
+    ...(request.upstream_model === null ? [] : [['Model sent', request.upstream_model] as const]),
+    ['First token', formatMs(request.ttft_ms)],
+    ['Input tokens', formatNumber(request.input_tokens)],
+    ['from cache', formatNumber(request.cached_input_tokens)],
+    ['written to cache', formatNumber(request.cache_write_tokens)],
+    ['Output tokens', formatNumber(request.output_tokens)],
+    ['for reasoning', formatNumber(request.reasoning_tokens)],
+  ];
 }
 
 /** Attempts follow each other, so that each starts when those before it have ended. */

@@ -1,4 +1,4 @@
-import { Badge, Button, Collapse, Group, Paper, Switch, Text, UnstyledButton } from '@mantine/core';
+import { Badge, Button, Collapse, Group, Paper, Text, UnstyledButton } from '@mantine/core';
 import { IconListDetails } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,35 +7,30 @@ import { useOwner } from '../organizations/owner';
 import { EmptyState } from '../ui/empty-state';
 import { Loaded } from '../ui/loaded';
 import { TimeAgo } from '../ui/time-ago';
-import { formatMs, formatNumber } from './format';
+import { formatMs, formatNumber, formatUsd } from './format';
 import { usageRequestsQuery } from './queries';
 import type { UsageRequest } from './queries';
 import { RequestDetails } from './request-details';
+import { RequestFilters } from './request-filters';
 import type { UsageView } from './view';
 
 interface Props {
   readonly view: UsageView;
-  readonly onOnlyErrors: (isOn: boolean) => void;
+  /** Changes parameters of the URL. */
+  readonly onChange: (part: Record<string, string | undefined>) => void;
 }
 
-/** Requests, newest first. Each opens to its attempts. */
-export function RequestList({ view, onOnlyErrors }: Props): ReactNode {
+/** Requests that pass the filters, newest first. Each opens to its attempts. */
+export function RequestList({ view, onChange }: Props): ReactNode {
   const owner = useOwner();
   const requests = useInfiniteQuery(usageRequestsQuery(owner.id, view));
   return (
-    <Loaded query={requests}>
-      {({ pages }) => {
-        const all = pages.flatMap((page) => page.requests);
-        const shown = view.onlyErrors ? all.filter(({ outcome }) => outcome !== 'ok') : all;
-        return (
+    <>
+      <RequestFilters view={view} onChange={onChange} />
+      <Loaded query={requests}>
+        {({ pages }) => (
           <>
-            <Switch
-              mb="sm"
-              label="Only errors"
-              checked={view.onlyErrors}
-              onChange={(event) => onOnlyErrors(event.currentTarget.checked)}
-            />
-            <Requests requests={shown} />
+            <Requests requests={pages.flatMap((page) => page.requests)} />
             {requests.hasNextPage && (
               <Button
                 mt="md"
@@ -47,9 +42,9 @@ export function RequestList({ view, onOnlyErrors }: Props): ReactNode {
               </Button>
             )}
           </>
-        );
-      }}
-    </Loaded>
+        )}
+      </Loaded>
+    </>
   );
 }
 
@@ -73,7 +68,8 @@ function Requests({ requests }: { requests: readonly UsageRequest[] }): ReactNod
 
 function RequestRow({ request }: { request: UsageRequest }): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const { method, path, model, status, outcome, total_tokens: tokens, latency_ms: latency, at } = request;
+  const { method, path, model, status, outcome, at } = request;
+  const { total_tokens: tokens, latency_ms: latency, cost_usd: cost } = request;
   return (
     <li className="request-row">
       <UnstyledButton w="100%" px="md" py="sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -85,7 +81,7 @@ function RequestRow({ request }: { request: UsageRequest }): ReactNode {
             {method} {path} {model && `(${model})`}
           </Text>
           <Text size="sm" c="dimmed">
-            {formatNumber(tokens)} tokens, {formatMs(latency)}, <TimeAgo time={at} />
+            {formatNumber(tokens)} tokens, {formatUsd(cost)}, {formatMs(latency)}, <TimeAgo time={at} />
           </Text>
         </Group>
       </UnstyledButton>

@@ -14,6 +14,10 @@ const group = (model: string | null, requests: number, avg: number | null = 100)
   cost_usd: null,
   unpriced_requests: 0,
   total_tokens: requests * 10,
+  cache_write_tokens: null,
+  reasoning_tokens: null,
+  cost_usd: model === null ? null : requests * 0.5,
+  unpriced_requests: model === null ? requests : 0,
   latency_ms: times(avg),
   ttft_ms: times(null),
 });
@@ -34,9 +38,9 @@ const usage = {
 
 it('adds groups up over all buckets, and weighs latencies by requests', () => {
   expect(topList(usage, 'model', 'requests')).toEqual([
-    { name: 'b', requests: 6, errors: 1, tokens: 60, latencyMs: 100 },
-    { name: 'a', requests: 4, errors: 0, tokens: 40, latencyMs: 250 },
-    { name: 'none', requests: 2, errors: 0, tokens: 20, latencyMs: null },
+    { name: 'b', requests: 6, errors: 1, tokens: 60, cost: 3, latencyMs: 100 },
+    { name: 'a', requests: 4, errors: 0, tokens: 40, cost: 2, latencyMs: 250 },
+    { name: 'none', requests: 2, errors: 0, tokens: 20, cost: null, latencyMs: null },
   ]);
   expect(topList(usage, 'model', 'latency')[0]!.name).toBe('a');
 });
@@ -78,12 +82,15 @@ it('adds small groups up', () => {
 });
 
 it('reads the state of the URL', () => {
-  expect(parseUsageView({ range: '7d', group: 'user', metric: 'nonsense', errors: 'true' })).toEqual({
+  expect(
+    parseUsageView({ range: '7d', group: 'user', metric: 'nonsense', errors: 'true', model: 'o3', key: 'x' }),
+  ).toEqual({
     range: '7d',
     group: 'user',
     metric: 'requests',
     tab: 'charts',
     onlyErrors: true,
+    filters: { model: 'o3' },
   });
 });
 

@@ -12,6 +12,8 @@ export interface TopEntry {
   readonly errors: number;
   /** Null if no token was counted, which is not the same as zero. */
   readonly tokens: number | null;
+  /** US dollars. Null if no cost is known. */
+  readonly cost: number | null;
   /** Average, weighted by requests. Null if nothing was measured. */
   readonly latencyMs: number | null;
 }
@@ -27,7 +29,7 @@ const MAX_SERIES = 6;
 const OTHER = 'other';
 
 /** Name of a group, such as the model or the address of a member. */
-function groupName(group: UsageGroup, by: Group): string {
+export function groupName(group: UsageGroup, by: Group): string {
   const names: Record<Group, string | number | null | undefined> = {
     model: group.model,
     provider: group.provider,
@@ -39,30 +41,44 @@ function groupName(group: UsageGroup, by: Group): string {
   return name === null || name === undefined || name === '' ? 'none' : String(name);
 }
 
+/** Sum while it is added up. */
+interface Sum {
+  requests: number;
+  errors: number;
+  tokens: number | null;
+  cost: number | null;
+  latency: number;
+  /** Requests whose latency is known. */
+  measured: number;
+}
+
 /** Sums the groups of all buckets, the largest first. */
 export function topList({ buckets }: Usage, by: Group, metric: Metric): TopEntry[] {
-  const sums = new Map<
-    string,
-    { requests: number; errors: number; tokens: number | null; latency: number; measured: number }
-  >();
+  const sums = new Map<string, Sum>();
   for (const group of buckets.flatMap(({ groups }) => groups)) {
     const name = groupName(group, by);
-    const sum = sums.get(name) ?? { requests: 0, errors: 0, tokens: null, latency: 0, measured: 0 };
-    sum.requests += group.requests;
-    sum.errors += group.errors;
-    sum.tokens = merge(sum.tokens, group.total_tokens);
-    if (group.latency_ms.avg !== null) {
-      sum.latency += group.latency_ms.avg * group.requests;
-      sum.measured += group.requests;
-    }
+    const sum = sums.get(name) ?? {
+      ...{ requests: 0, errors: 0, tokens: null, cost: null },
+      ...{ latency: 0, measured: 0 },
+    };
+    addTo(sum, group);
     sums.set(name, sum);
   }
-  const entries = [...sums].map(([name, { requests, errors, tokens, latency, measured }]) => ({
-    name,
-    ...{ requests, errors, tokens },
+  const entries = [...sums].map(([name, { latency, measured, ...sum }]) => ({
+    ...{ name, ...sum },
     latencyMs: measured === 0 ? null : latency / measured,
   }));
   return entries.toSorted((a, b) => valueOf(b, metric) - valueOf(a, metric) || b.requests - a.requests);
+}
+
+function addTo(sum: Sum, group: UsageGroup): void {
+  sum.requests += group.requests;
+  sum.errors += group.errors;
+  sum.tokens = merge(sum.tokens, group.total_tokens);
+  sum.cost = merge(sum.cost, group.cost_usd);
+  if (group.latency_ms.avg === null) return;
+  sum.latency += group.latency_ms.avg * group.requests;
+  sum.measured += group.requests;
 }
 
 function valueOf(entry: TopEntry, metric: Metric): number {
@@ -94,6 +110,7 @@ function merge(sum: number | null, value: number | null): number | null {
 
 function measure(measures: Measures, metric: Metric): number | null {
   if (metric === 'latency') return measures.latency_ms.p95;
+  if (metric === 'cost') return measures.cost_usd;
   return metric === 'tokens' ? measures.total_tokens : measures[metric];
 }
 

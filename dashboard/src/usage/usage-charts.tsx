@@ -7,9 +7,10 @@ import type { Schemas } from '../api/client';
 import { useOwner } from '../organizations/owner';
 import { EmptyState } from '../ui/empty-state';
 import { Loaded } from '../ui/loaded';
-import { formatMs, formatNumber } from './format';
+import { formatMs, formatNumber, formatUsd } from './format';
 import { usageQuery } from './queries';
 import { chartSeries, topList } from './series';
+import { UnpricedHint } from './unpriced-hint';
 import type { Metric, UsageView } from './view';
 
 const Chart = lazy(() => import('./chart'));
@@ -18,6 +19,7 @@ const CHART_HEIGHT = 280;
 const METRICS: readonly (readonly [Metric, string])[] = [
   ['requests', 'Requests'],
   ['tokens', 'Tokens'],
+  ['cost', 'Cost'],
   ['errors', 'Errors'],
   ['latency', 'Latency (p95)'],
 ];
@@ -43,6 +45,7 @@ export function UsageCharts({ view, onMetric }: Props): ReactNode {
         ) : (
           <Stack>
             <Totals totals={data.totals} metric={view.metric} onMetric={onMetric} />
+            <UnpricedHint totals={data.totals} />
             <Paper
               withBorder
               radius="lg"
@@ -77,11 +80,12 @@ function Totals({ totals, metric, onMetric }: TotalsProps): ReactNode {
   const values: Record<Metric, string> = {
     requests: formatNumber(totals.requests),
     tokens: formatNumber(totals.total_tokens),
+    cost: formatUsd(totals.cost_usd),
     errors: formatNumber(totals.errors),
     latency: formatMs(totals.latency_ms.p95),
   };
   return (
-    <SimpleGrid cols={{ base: 2, xs: 4 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, xs: 3, sm: 5 }} spacing="sm">
       {METRICS.map(([name, label]) => (
         <UnstyledButton
           key={name}
@@ -107,23 +111,25 @@ function TopTable({ usage, view }: { usage: Schemas['Usage']; view: UsageView })
   const entries = topList(usage, view.group, view.metric).slice(0, TOP_COUNT);
   return (
     <Paper withBorder radius="lg">
-      <Table.ScrollContainer minWidth={480}>
+      <Table.ScrollContainer minWidth={560}>
         <Table verticalSpacing="sm" horizontalSpacing="md" aria-label={`Top list by ${view.group}`}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th className="capitalize">{view.group === 'user' ? 'member' : view.group}</Table.Th>
               <Table.Th ta="right">Requests</Table.Th>
               <Table.Th ta="right">Tokens</Table.Th>
+              <Table.Th ta="right">Cost</Table.Th>
               <Table.Th ta="right">Errors</Table.Th>
               <Table.Th ta="right">Average latency</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {entries.map(({ name, requests, tokens, errors, latencyMs }) => (
+            {entries.map(({ name, requests, tokens, cost, errors, latencyMs }) => (
               <Table.Tr key={name}>
                 <Table.Td>{name}</Table.Td>
                 <Table.Td ta="right">{formatNumber(requests)}</Table.Td>
                 <Table.Td ta="right">{formatNumber(tokens)}</Table.Td>
+                <Table.Td ta="right">{formatUsd(cost)}</Table.Td>
                 <Table.Td ta="right">{formatNumber(errors)}</Table.Td>
                 <Table.Td ta="right">{formatMs(latencyMs)}</Table.Td>
               </Table.Tr>

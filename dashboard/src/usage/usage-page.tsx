@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { save } from '../documents/download';
+import { BudgetOverview } from '../limits/budget-overview';
 import { useOwner } from '../organizations/owner';
 import { usageRoute } from '../routes';
 import { PageHeader } from '../ui/page-header';
@@ -31,13 +32,13 @@ const GROUPS = [
   { value: 'provider', label: 'by provider' },
 ];
 
-/** Requests and tokens over time, and the list of requests. */
+/** Requests, tokens and costs over time, and the list of requests. */
 export function UsagePage(): ReactNode {
   const owner = useOwner();
   const search = usageRoute.useSearch();
   const view = parseUsageView(search);
   const navigate = useNavigate({ from: usageRoute.fullPath });
-  const change = (part: Record<string, string>) =>
+  const change = (part: Record<string, string | undefined>) =>
     void navigate({ search: { ...search, ...part }, replace: true });
   const download = useMutation({
     mutationFn: async () => save(await loadCsv(owner.id, view), `usage-${view.tab}-${view.range}.csv`),
@@ -54,11 +55,12 @@ export function UsagePage(): ReactNode {
           CSV
         </Button>
       </PageHeader>
+      <BudgetOverview />
       <Filters view={view} onChange={change} />
       {view.tab === 'charts' ? (
         <UsageCharts view={view} onMetric={(metric) => change({ metric })} />
       ) : (
-        <RequestList view={view} onOnlyErrors={(isOn) => change({ errors: String(isOn) })} />
+        <RequestList view={view} onChange={change} />
       )}
     </>
   );

@@ -4,13 +4,18 @@ export interface UsageView {
   readonly group: Group;
   readonly metric: Metric;
   readonly tab: 'charts' | 'requests';
-  /** Filter of the request list by status. */
+  /** Filters of the request list. */
   readonly onlyErrors: boolean;
+  readonly filters: Filters;
 }
 
 export type Range = '24h' | '7d' | '30d' | '90d';
+/** Values that the listed requests have: names or ids, as the group has them. */
+type Filters = Readonly<Partial<Record<Filter, string>>>;
+
+export type Filter = (typeof FILTERS)[number];
 export type Group = 'model' | 'upstream' | 'key' | 'user' | 'provider';
-export type Metric = 'requests' | 'tokens' | 'errors' | 'latency';
+export type Metric = 'requests' | 'tokens' | 'cost' | 'errors' | 'latency';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -22,7 +27,10 @@ const LENGTHS: Record<Range, number> = {
   '90d': 90 * DAY_MS,
 };
 const GROUPS: readonly Group[] = ['model', 'upstream', 'key', 'user', 'provider'];
-const METRICS: readonly Metric[] = ['requests', 'tokens', 'errors', 'latency'];
+const METRICS: readonly Metric[] = ['requests', 'tokens', 'cost', 'errors', 'latency'];
+/** Filters, which are also search parameters of the URL. */
+export const FILTERS = ['model', 'upstream', 'key', 'user'] as const;
+const ID = /^\d+$/;
 
 /** Reads the state of the URL. Unknown values become the usual ones. */
 export function parseUsageView(search: Readonly<Record<string, unknown>>): UsageView {
@@ -34,7 +42,19 @@ export function parseUsageView(search: Readonly<Record<string, unknown>>): Usage
     metric: pick('metric', METRICS, 'requests'),
     tab: pick('tab', ['charts', 'requests'], 'charts'),
     onlyErrors: search.errors === 'true',
+    filters: parseFilters(search),
   };
+}
+
+/** Ids that are no number are dropped, because the service rejects them. */
+function parseFilters(search: Readonly<Record<string, unknown>>): Filters {
+  const filters: Partial<Record<Filter, string>> = {};
+  for (const name of FILTERS) {
+    const value = search[name];
+    const isId = name === 'upstream' || name === 'key';
+    if (typeof value === 'string' && value !== '' && (!isId || ID.test(value))) filters[name] = value;
+  }
+  return filters;
 }
 
 /** Parameters of a query for a range that ends now. Full hours keep the query the same for a while. */

@@ -1,0 +1,61 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, take } from '../api/client';
+import type { Schemas } from '../api/client';
+import { queryClient } from '../api/query-client';
+
+export type LimitSet = Schemas['LimitSet'];
+export type LimitStatus = Schemas['LimitStatus'];
+export type OrganizationLimits = Schemas['OrganizationLimits'];
+
+const PATH = '/me/organizations/{id}/limits';
+const KEY_PATH = '/me/organizations/{id}/keys/{key_id}/limits';
+/** Consumption changes while people look at it. */
+const REFRESH_MS = 15_000;
+
+/** Limits of the organization and of each member, with the consumption of the organization. */
+export const limitsQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['limits', id],
+    queryFn: () => take(api.GET(PATH, { params: { path: { id } } })),
+    refetchInterval: REFRESH_MS,
+  });
+
+/** Changes one of the two sets. A PUT replaces both, so the other one is read first. */
+export async function changeLimits(
+  id: number,
+  part: Partial<Record<'organization' | 'member', LimitSet>>,
+): Promise<void> {
+  const params = { path: { id } };
+  const { organization, member } = await take(api.GET(PATH, { params }));
+  const stored = await take(api.PUT(PATH, { params, body: { organization, member, ...part } }));
+  queryClient.setQueryData(limitsQuery(id).queryKey, stored);
+  void queryClient.invalidateQueries({ queryKey: ['member-limits', id] });
+}
+
+/** Limits and consumption of one member. Members may read their own only. */
+export const memberLimitsQuery = (id: number, userId: string) =>
+  queryOptions({
+    queryKey: ['member-limits', id, userId],
+    queryFn: () => {
+      const params = { path: { id, user_id: userId } };
+      return take(api.GET('/me/organizations/{id}/members/{user_id}/limits', { params }));
+    },
+    refetchInterval: REFRESH_MS,
+  });
+
+/** Limits and consumption of a key. @param isAdmin whether the key may belong to someone else */
+export const keyLimitsQuery = (owner: number, key: number, isAdmin: boolean) =>
+  queryOptions({
+    queryKey: ['key-limits', owner, key],
+    queryFn: () =>
+      isAdmin
+        ? take(api.GET(KEY_PATH, { params: { path: { id: owner, key_id: key } } }))
+        : take(api.GET('/me/keys/{key_id}/limits', { params: { path: { key_id: key } } })),
+  });
+
+/** Only admins may change the limits of a key. */
+export async function putKeyLimits(owner: number, key: number, body: LimitSet): Promise<void> {
+  const params = { path: { id: owner, key_id: key } };
+  const stored = await take(api.PUT(KEY_PATH, { params, body }));
+  queryClient.setQueryData(keyLimitsQuery(owner, key, true).queryKey, stored);
+}
