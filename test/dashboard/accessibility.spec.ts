@@ -29,22 +29,38 @@ describeWith(CHROMIUM, 'accessibility of the dashboard', () => {
       documents: project.path,
       document: project.pathOf(document),
       preview: `${project.pathOf(document)}?view=preview`,
+      keys: `/o/${team.id}/keys`,
+      upstreams: `/o/${team.id}/upstreams`,
+      usage: `/o/${team.id}/usage`,
+      settings: `/o/${team.id}/settings`,
+      limits: `/o/${team.id}/settings/limits`,
+      prices: `/o/${team.id}/settings/prices`,
       'unknown page': `/o/${team.id}/nothing`,
     };
   });
   afterAll(() => dashboard.close());
 
-  it.each(['projects', 'no documents', 'documents', 'document', 'preview', 'unknown page'])(
-    'has no serious violation, and fits a phone: %s',
-    async (name) => {
-      await page.setViewportSize({ width: 1_280, height: 800 });
-      await page.goto(dashboard.url + paths[name]!);
-      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
-      await page.waitForLoadState('networkidle');
-      expect(await seriousViolations(page)).toEqual([]);
-      expect(await sidewaysScroll(page)).toBe(0);
-    },
-  );
+  it.each([
+    ...[
+      'projects',
+      'no documents',
+      'documents',
+      'document',
+      'preview',
+      'keys',
+      'upstreams',
+      'usage',
+      'settings',
+    ],
+    ...['limits', 'prices', 'unknown page'],
+  ])('has no serious violation, and fits a phone: %s', async (name) => {
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await page.goto(dashboard.url + paths[name]!);
+    await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+    await page.waitForLoadState('networkidle');
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBe(0);
+  });
 
   it('has no serious violation on the sign-in page', async () => {
     const { page: other } = await dashboard.open();
