@@ -10,6 +10,7 @@ import { EmptyState } from '../ui/empty-state';
 import { Loaded } from '../ui/loaded';
 import { PageHeader } from '../ui/page-header';
 import { KeyList } from './key-list';
+import { LoginCommand } from './login-command';
 import { MintModal } from './mint-modal';
 import { organizationKeysQuery } from './queries';
 
@@ -43,6 +44,7 @@ export function KeysPage(): ReactNode {
         />
         {keys.data?.length !== 0 && button}
       </PageHeader>
+      <LoginCommand />
       <Loaded query={keys}>
         {(list) =>
           list.length > 0 ? (
