@@ -14,7 +14,7 @@ describeWith(CHROMIUM, 'the keys page', () => {
     const { page } = await dashboard.signedIn('minter');
     await page.goto(dashboard.url);
     await page.getByRole('link', { name: 'Keys' }).click();
-    const command = page.getByLabel('Get a key from the command line');
+    const command = page.getByLabel('Get a key from the command line', { exact: true });
     expect(await command.inputValue()).toBe(`npx mintkeep login ${dashboard.url}`);
     await page.getByRole('button', { name: 'Mint a key' }).click();
     await page.getByLabel('Name').fill('Laptop');
