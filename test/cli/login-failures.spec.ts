@@ -113,7 +113,7 @@ it.each([
 });
 
 it('ends when the code expires, and says why no poll succeeded', async () => {
-  const { code, stderr } = await loginWith([page(500)], codes({ expires_in: 1 }));
+  const { code, stderr } = await loginWith([page(500)], codes({ expires_in: 5 }));
   expect(code).toBe(1);
   expect(stderr).toMatch(/the code has expired: the server responded with 500; run "mintkeep login" again/);
 });
