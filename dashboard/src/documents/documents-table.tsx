@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { documentsRoute } from '../routes';
 import { FilterInput } from '../ui/filter-input';
+import { useUrlText } from '../ui/use-url-text';
 import { DocumentRows } from './document-rows';
 import type { DocumentSummary } from './queries';
 import { SelectionBar } from './selection-bar';
@@ -15,15 +16,14 @@ type Ids = ReadonlySet<number>;
 
 /** Documents of a project with filter, order and selection. Filter and order are part of the URL. */
 export function DocumentsTable({ documents }: { documents: readonly DocumentSummary[] }): ReactNode {
-  const { q: filter = '', sort: sortText } = documentsRoute.useSearch();
+  const { sort: sortText } = documentsRoute.useSearch();
   const navigate = useNavigate({ from: documentsRoute.fullPath });
+  const [filter, setFilter] = useFilter();
   const sort = useMemo(() => parseSort(sortText), [sortText]);
   const sorted = useMemo(() => sortDocuments(documents, sort), [documents, sort]);
   const shown = useMemo(() => filterDocuments(sorted, filter), [sorted, filter]);
   const [selected, setSelected] = useState<Ids>(new Set());
   const selectedDocuments = documents.filter(({ id }) => selected.has(id));
-  const onFilter = (q: string) =>
-    void navigate({ search: (search) => ({ ...search, q: q || undefined }), replace: true });
   const onSort = (key: SortKey) =>
     void navigate({
       search: (search) => ({ ...search, sort: formatSort(toggleSort(sort, key)) }),
@@ -33,7 +33,7 @@ export function DocumentsTable({ documents }: { documents: readonly DocumentSumm
   const isAllSelected = shown.length > 0 && shown.every(({ id }) => selected.has(id));
   return (
     <>
-      <FilterInput label="Filter documents" value={filter} onChange={onFilter} />
+      <FilterInput label="Filter documents" value={filter} onChange={setFilter} />
       <SelectionBar documents={selectedDocuments} onClear={() => setSelected(new Set())} />
       <Paper
         withBorder
@@ -62,6 +62,15 @@ export function DocumentsTable({ documents }: { documents: readonly DocumentSumm
         {describeCount(shown.length, documents.length)}
       </Text>
     </>
+  );
+}
+
+function useFilter() {
+  const { q = '' } = documentsRoute.useSearch();
+  const navigate = useNavigate({ from: documentsRoute.fullPath });
+  return useUrlText(
+    q,
+    (text) => void navigate({ search: (search) => ({ ...search, q: text || undefined }), replace: true }),
   );
 }
 

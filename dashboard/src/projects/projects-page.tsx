@@ -9,6 +9,7 @@ import { ownerName } from '../organizations/queries';
 import { projectsRoute } from '../routes';
 import { EmptyState } from '../ui/empty-state';
 import { FilterInput } from '../ui/filter-input';
+import { useUrlText } from '../ui/use-url-text';
 import { Loaded } from '../ui/loaded';
 import { PageHeader } from '../ui/page-header';
 import { ProjectList } from './project-list';
@@ -71,19 +72,19 @@ function describeOwner(kind: string, name: string): string {
 }
 
 function FilteredProjects({ projects }: { projects: readonly Project[] }): ReactNode {
-  const { q: filter = '' } = projectsRoute.useSearch();
+  const { q = '' } = projectsRoute.useSearch();
   const navigate = useNavigate({ from: projectsRoute.fullPath });
+  const [filter, setFilter] = useUrlText(
+    q,
+    (text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true }),
+  );
   const words = filter.toLowerCase();
   const shown = projects.filter(({ name, description }) =>
     `${name}\n${description}`.toLowerCase().includes(words),
   );
   return (
     <>
-      <FilterInput
-        label="Filter projects"
-        value={filter}
-        onChange={(value) => void navigate({ search: value === '' ? {} : { q: value }, replace: true })}
-      />
+      <FilterInput label="Filter projects" value={filter} onChange={setFilter} />
       <ProjectList projects={shown} />
     </>
   );
