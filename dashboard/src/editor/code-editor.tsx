@@ -5,7 +5,8 @@ import { createEditorState } from './editor-state';
 import type { EditorOptions } from './editor-state';
 
 interface Props extends EditorOptions {
-  readonly initial: string;
+  /** Text to start with. */
+  readonly initial: () => string;
   /** Receives the view, for jumping to a heading. */
   readonly viewRef: RefObject<EditorView | null>;
 }
@@ -19,7 +20,7 @@ export function CodeEditor({ initial, viewRef, ...options }: Props): ReactNode {
   });
   useEffect(() => {
     const { isReadOnly } = latest.current;
-    const state = createEditorState(initial, {
+    const state = createEditorState(initial(), {
       isReadOnly,
       onChange: (text) => latest.current.onChange(text),
       onSave: () => latest.current.onSave(),

@@ -11,7 +11,8 @@ import type { ViewMode } from './view-mode';
 interface Props {
   readonly address: DocumentAddress;
   readonly mode: ViewMode;
-  readonly text: string;
+  /** Text that an editor starts with. */
+  readonly currentText: () => string;
   /** Text a moment ago, so that rendering does not slow down typing. */
   readonly previewText: string;
   readonly documents: readonly DocumentSummary[];
@@ -25,7 +26,7 @@ interface Props {
 
 /** Editor and preview, and the panel with outline and links. */
 export function DocumentBody(props: Props): ReactNode {
-  const { address, mode, text, previewText, documents, index, view, isReadOnly, onOpenLink } = props;
+  const { address, mode, currentText, previewText, documents, index, view, isReadOnly, onOpenLink } = props;
   const renderWikilink = useCallback(
     (target: string, children: ReactNode) => (
       <button
@@ -45,7 +46,7 @@ export function DocumentBody(props: Props): ReactNode {
     <div className="document-body" data-mode={mode}>
       {mode !== 'preview' && (
         <CodeEditor
-          initial={text}
+          initial={currentText}
           viewRef={view}
           isReadOnly={isReadOnly}
           onChange={props.onChange}

@@ -1,4 +1,4 @@
-import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
+import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import type { EditorView } from '@codemirror/view';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -61,7 +61,7 @@ export function DocumentWorkspace({ address, userId, opened }: Props): ReactNode
         <DocumentBody
           key={editing.version}
           {...{ address, mode, previewText, documents, index, view }}
-          text={editing.text}
+          currentText={editing.currentText}
           isReadOnly={!isAdmin}
           onChange={editing.change}
           onSave={() => void saver.saveNow()}
@@ -80,23 +80,30 @@ export function DocumentWorkspace({ address, userId, opened }: Props): ReactNode
   );
 }
 
-/** Text of the editor. `version` changes when the editor has to start again with another text. */
+/**
+ * Text of the editor. A key press does not render the page: the editor shows it, and the preview follows after a pause.
+ * `version` changes when the editor has to start again with another text.
+ */
 function useEditing(address: DocumentAddress, userId: string, opened: OpenedDocument) {
   const { saver, state } = useSaver(address, userId, opened);
-  const [text, setText] = useState(() => firstText(opened));
+  const [previewText, setPreviewText] = useState(() => firstText(opened));
+  const latest = useRef(previewText);
   const [version, setVersion] = useState(0);
-  const delay = text.length > LONG_TEXT ? LONG_PREVIEW_DELAY_MS : PREVIEW_DELAY_MS;
-  const [previewText] = useDebouncedValue(text, delay);
+  const delay = previewText.length > LONG_TEXT ? LONG_PREVIEW_DELAY_MS : PREVIEW_DELAY_MS;
+  const updatePreview = useDebouncedCallback(setPreviewText, delay);
   const change = (content: string) => {
-    setText(content);
+    latest.current = content;
     saver.edit(content);
+    updatePreview(content);
   };
   const finishMerge = (content: string) => {
-    setText(content);
+    latest.current = content;
+    setPreviewText(content);
     setVersion((number) => number + 1);
     void saver.finishMerge(content, state.server!);
   };
-  return { saver, state, text, version, previewText, change, finishMerge };
+  const currentText = () => latest.current;
+  return { saver, state, version, previewText, currentText, change, finishMerge };
 }
 
 /** Opens the target of a wikilink, or offers to create it. */

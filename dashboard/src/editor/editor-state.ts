@@ -86,7 +86,7 @@ export function createEditorState(text: string, options: EditorOptions): EditorS
       highlightActiveLine(),
       highlightSelectionMatches(),
       EditorView.lineWrapping,
-      EditorView.contentAttributes.of({ 'aria-label': 'Markdown', spellcheck: 'true' }),
+      EditorView.contentAttributes.of({ 'aria-label': 'Markdown', spellcheck: 'true', tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) options.onChange(update.state.doc.toString());
       }),
