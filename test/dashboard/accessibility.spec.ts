@@ -5,6 +5,9 @@ import { startDashboard } from './support/dashboard.js';
 import type { Dashboard } from './support/dashboard.js';
 import { createTestProject } from './support/objects.js';
 
+/** Part of a document that fills more than a window, with lines that do not fit. */
+const section = `## Section\n\n*emphasis* and \`code\`\n\n- one\n- **two**\n\n\`\`\`ts\n${'const x = 1; '.repeat(30)}\n\`\`\`\n\n| ${'column | '.repeat(20)}\n|${' --- |'.repeat(20)}\n| ${'a long value | '.repeat(20)}\n\n`;
+
 describeWith(CHROMIUM, 'accessibility of the dashboard', () => {
   let dashboard: Dashboard;
   let page: Page;
@@ -22,6 +25,7 @@ describeWith(CHROMIUM, 'accessibility of the dashboard', () => {
       'Home with a long title that does not fit into one line of a phone',
       '# Home\n\n[[gone]] [link](https://example.com) ![x](https://example.com/a.png)\n\n- [ ] task\n\n`code`\n',
     );
+    const long = await project.write('long', 'Long', section.repeat(100));
     const empty = await createTestProject(person.agent, 'Empty', team.id);
     paths = {
       projects: `/o/${team.id}/projects`,
@@ -29,6 +33,8 @@ describeWith(CHROMIUM, 'accessibility of the dashboard', () => {
       documents: project.path,
       document: project.pathOf(document),
       preview: `${project.pathOf(document)}?view=preview`,
+      'long document': project.pathOf(long),
+      'preview of a long document': `${project.pathOf(long)}?view=preview`,
       keys: `/o/${team.id}/keys`,
       upstreams: `/o/${team.id}/upstreams`,
       usage: `/o/${team.id}/usage`,
@@ -52,7 +58,7 @@ describeWith(CHROMIUM, 'accessibility of the dashboard', () => {
       'usage',
       'settings',
     ],
-    ...['limits', 'prices', 'unknown page'],
+    ...['long document', 'preview of a long document', 'limits', 'prices', 'unknown page'],
   ])('has no serious violation, and fits a phone: %s', async (name) => {
     await page.setViewportSize({ width: 1_280, height: 800 });
     await page.goto(dashboard.url + paths[name]!);
