@@ -2,6 +2,7 @@ import { Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useIsAdmin } from '../organizations/owner';
 import type { Upstream } from '../upstreams/queries';
+import { keysOf } from './find-price';
 import { PriceMenu } from './price-menu';
 import type { Price } from './queries';
 
@@ -19,6 +20,7 @@ interface Props {
 /** Prices in the order in which they are compared with a model. */
 export function PriceTable({ prices, upstreams, onEdit }: Props): ReactNode {
   const isAdmin = useIsAdmin();
+  const keys = keysOf(prices);
   return (
     <Table.ScrollContainer minWidth={620} w="100%">
       <Table verticalSpacing="xs" aria-label="Own prices">
@@ -34,7 +36,7 @@ export function PriceTable({ prices, upstreams, onEdit }: Props): ReactNode {
         </Table.Thead>
         <Table.Tbody>
           {prices.map((price, index) => (
-            <Table.Tr key={index}>
+            <Table.Tr key={keys[index]}>
               <Table.Td>
                 <Text size="sm" className="mono wrap-anywhere">
                   {price.model}
