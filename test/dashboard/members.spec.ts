@@ -1,3 +1,4 @@
+import { eventually } from '../support/eventually.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { seriousViolations, sidewaysScroll } from './support/accessibility.js';
 import { startDashboard } from './support/dashboard.js';
@@ -25,6 +26,11 @@ describeWith(CHROMIUM, 'members and invitations', () => {
       .post(`/me/organizations/${team}/invite`)
       .send({ email: person.email, role: 'member' });
     await person.agent.post('/me/invitations/accept').send({ token: body.token }).expect(200);
+  }
+
+  async function roleOf({ agent }: Person, team: number, { email }: Person): Promise<string | undefined> {
+    const { body } = await agent.get(`/me/organizations/${team}/members`).expect(200);
+    return (body.members as { email: string; role: string }[]).find((member) => member.email === email)?.role;
   }
 
   it('leads from the invitation to the team, through the sign-in', async () => {
@@ -123,6 +129,28 @@ describeWith(CHROMIUM, 'members and invitations', () => {
     await ada.page.getByText(`Removed ${bob.email}`).waitFor();
     await bob.page.reload();
     await bob.page.getByText('This team does not exist, or you are not a member of it.').waitFor();
+  });
+
+  it('offers what a role permits, also after the role changed', async () => {
+    const ada = await dashboard.signedIn('ada-6');
+    const bob = await dashboard.signedIn('bob-6');
+    const team = await createTeam(ada, 'Acme');
+    await addMember(ada, team.id, bob);
+    await bob.page.goto(`${team.path}/projects`);
+    await bob.page.getByText('An admin of the team can create the first one.').waitFor();
+    expect(await bob.page.getByRole('button', { name: 'New project' }).count()).toBe(0);
+    expect(await bob.page.getByRole('link', { name: 'Upstreams' }).count()).toBe(0);
+
+    await ada.page.goto(`${team.path}/members`);
+    await ada.page.getByLabel(`Role of ${bob.email}`).selectOption('admin');
+    await eventually(async () => expect(await roleOf(ada, team.id, bob)).toBe('admin'));
+    await bob.page.reload();
+    await bob.page.getByRole('button', { name: 'New project' }).click();
+    await bob.page.getByLabel('Name').fill('Launch');
+    await ada.page.getByLabel(`Role of ${bob.email}`).selectOption('member');
+    await eventually(async () => expect(await roleOf(ada, team.id, bob)).toBe('member'));
+    await bob.page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    await bob.page.getByText('Ask an admin of the team to do this, or to change your role.').waitFor();
   });
 
   it('resends and cancels invitations, and leaves a team', async () => {

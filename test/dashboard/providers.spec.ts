@@ -114,7 +114,7 @@ describeWith(CHROMIUM, 'signing in on another page', () => {
     await page.goto(
       `${searchParams.get('return_to')}#access_token=${token}&expires_in=3600&refresh_token=r&state=${state}`,
     );
-    await page.getByRole('heading', { name: 'Invitations' }).waitFor();
+    await page.getByRole('heading', { name: 'Invitations', exact: true }).waitFor();
     expect(page.url()).toBe(`${dashboard.url}/invitations`);
   });
 

@@ -49,6 +49,43 @@ describeWith(CHROMIUM, 'the upstreams page', () => {
     await page.getByText('No upstreams yet').waitFor();
   });
 
+  it('edits model rules and failover statuses', async () => {
+    const { page, agent } = await dashboard.signedIn('user-4');
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Connect a provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Groq', { exact: true }).click();
+    await dialog.getByLabel('API key').first().fill('gsk-secret-abcd');
+    await dialog.getByText('By rules').click();
+    await dialog.getByRole('button', { name: 'Add upstream' }).click();
+    await dialog.locator('[aria-label="Model of rule 1"][aria-invalid=true]').waitFor();
+    await dialog.getByLabel('Model of rule 1').fill('openai/*');
+    await dialog.getByLabel('Name sent by rule 1').fill('*');
+    await dialog.getByRole('button', { name: 'Add rule' }).click();
+    await dialog.getByLabel('Model of rule 2').fill('llama-3');
+    await dialog.getByRole('button', { name: 'Move rule 2 up' }).click();
+    await dialog.getByText(/^429/).click();
+    expect(await seriousViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add upstream' }).click();
+    await page.getByText('1. Groq').waitFor();
+    const stored = async () => (await agent.get('/me/upstreams').expect(200)).body.upstreams;
+    const models = [
+      { model: 'llama-3', as: null },
+      { model: 'openai/*', as: '*' },
+    ];
+    expect(await stored()).toMatchObject([{ models, failover_on: [429] }]);
+    await page.getByRole('button', { name: 'Actions for Groq' }).click();
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    await dialog.getByLabel('Model of rule 2').fill('llama-3');
+    await dialog.getByLabel('Name sent by rule 2').fill('');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('rule 2 repeats the pattern of another rule').waitFor();
+    await dialog.getByText('Every model').click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await stored()).toMatchObject([{ models: null, failover_on: [429] }]);
+  });
+
   it('changes the order with the keyboard, the mouse and the menu', async () => {
     const { page, agent } = await dashboard.signedIn('user-2');
     for (const name of ['A', 'B', 'C'])

@@ -88,6 +88,30 @@ describeWith(CHROMIUM, 'the usage page', () => {
     await page.getByText('There are none in this time and with this filter.').waitFor();
   });
 
+  it('filters requests by model, upstream and key, and keeps the filters in the URL', async () => {
+    const { page } = person;
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByText('Requests', { exact: true }).first().click();
+    const rows = page.getByRole('button', { name: /chat\/completions/ });
+    await eventually(async () => expect(await rows.count()).toBe(3));
+    await page.getByLabel('Model').selectOption('gpt-test');
+    await eventually(async () => expect(await rows.count()).toBe(2));
+    await page.getByLabel('Upstream').selectOption('Good');
+    await page.getByLabel('Key').selectOption('Laptop');
+    await page.waitForURL(/model=gpt-test.*upstream=\d+.*key=\d+/);
+    await page.reload();
+    await eventually(async () => expect(await rows.count()).toBe(2));
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByText('Laptop').waitFor();
+    await page.goBack();
+    await eventually(async () => expect(await rows.count()).toBe(2));
+    expect(await page.getByLabel('Model').inputValue()).toBe('gpt-test');
+    await page.getByLabel('Model').selectOption('');
+    await eventually(async () => expect(await rows.count()).toBe(3));
+  });
+
   it('saves the current view as CSV', async () => {
     const { page } = person;
     await page.goto(dashboard.url);

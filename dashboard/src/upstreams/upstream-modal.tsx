@@ -118,7 +118,7 @@ function KeyHint({ baseUrl, upstream }: { baseUrl: string; upstream?: Upstream }
   return (
     <>
       It is stored encrypted and never shown again.{' '}
-      <Anchor href={preset.keysUrl} target="_blank" rel="noopener noreferrer" size="xs">
+      <Anchor href={preset.keysUrl} target="_blank" rel="noopener noreferrer" size="xs" underline="always">
         Keys of {preset.name}
       </Anchor>
     </>
