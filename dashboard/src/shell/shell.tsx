@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { ExpiredDialog } from '../session/expired-dialog';
 import { Logo } from '../ui/logo';
 import { AccountMenu } from './account-menu';
+import { Leftovers } from './leftovers';
 import { NavLinks } from './nav-links';
 import { OwnerSwitch } from './owner-switch';
 import { PaletteButton } from './palette-button';
@@ -53,6 +54,7 @@ export function Shell(): ReactNode {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <div className="page">
+          <Leftovers />
           <Outlet />
         </div>
       </AppShell.Main>
