@@ -106,7 +106,7 @@ describeWith(CHROMIUM, 'text in the editor survives', () => {
     await service.end('SIGTERM');
     await append(page, ' two');
     await saveStatus(page, 'unreachable');
-    await page.getByRole('radio', { name: 'Preview' }).check({ force: true });
+    await page.getByText('Preview', { exact: true }).click();
     await page.getByLabel('Preview', { exact: true }).getByText('one two').waitFor();
     await start();
     await page.reload();

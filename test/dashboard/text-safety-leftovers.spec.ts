@@ -49,7 +49,7 @@ describeWith(CHROMIUM, 'drafts of documents that are not open', () => {
   it('are saved when the service returns', async () => {
     const allow = await leaveDraft();
     await page.getByRole('link', { name: 'Keys' }).click();
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
     expect(await saved()).toBe('one');
     await allow();
     await eventually(async () => expect(await saved()).toBe('one two'));
@@ -101,7 +101,7 @@ describeWith(CHROMIUM, 'drafts of documents that are not open', () => {
     await page.getByRole('button', { name: 'Use the saved version' }).click();
     await saveStatus(page, 'saved');
     await page.getByRole('link', { name: 'Keys' }).click();
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
     expect(await notice().count()).toBe(0);
   });
 
@@ -112,7 +112,7 @@ describeWith(CHROMIUM, 'drafts of documents that are not open', () => {
     await page.unrouteAll();
     await page.getByLabel('E-mail address').fill(`other-${users}@example.com`);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Projects' }).waitFor();
+    await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
     expect(await saved()).toBe('one');
     await page.getByRole('button', { name: /^Account/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();

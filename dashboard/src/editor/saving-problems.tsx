@@ -20,7 +20,7 @@ export function SavingProblems({ document, saver, state }: Props): ReactNode {
   return (
     <>
       {isStorageFailing && (
-        <Alert color="yellow" role="alert" icon={<IconDatabaseOff size={18} aria-hidden />} p="xs">
+        <Alert variant="default" role="alert" icon={<IconDatabaseOff size={18} aria-hidden />} p="xs">
           <Text size="sm">
             This browser keeps no drafts, because its storage is full or not available. Do not close the page
             before the text is saved.
@@ -29,7 +29,7 @@ export function SavingProblems({ document, saver, state }: Props): ReactNode {
       )}
       {isRejection(state.error) && (
         <Alert
-          color="red"
+          variant="default"
           role="alert"
           title={explainRejection(state.error)}
           icon={<IconAlertTriangle size={18} aria-hidden />}

@@ -13,11 +13,10 @@ import { RescueActions } from './rescue-actions';
 export default function LeftoverNotice({ list }: { list: readonly Leftover[] }): ReactNode {
   return (
     <Alert
-      color="yellow"
+      variant="default"
       mb="md"
       role="region"
-      aria-label="Texts that are not saved"
-      title={list.length === 1 ? 'A text is not saved yet' : `${list.length} texts are not saved yet`}
+      title="Texts that are not saved"
       icon={<IconAlertTriangle size={18} aria-hidden />}
     >
       <Stack gap="sm">

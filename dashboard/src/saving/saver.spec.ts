@@ -149,6 +149,17 @@ it('continues a draft, or starts a merge, or drops it if the service has it', as
   expect([same.status, same.draft]).toEqual(['saved', undefined]);
 });
 
+it('saves without asking after the response to a save was lost', async () => {
+  const service = new FakeService();
+  service.errors.push(new UnreachableError());
+  service.saver.edit('first');
+  await service.saver.saveNow();
+  service.write('first'); // the request arrived
+  service.saver.edit('second');
+  await service.saver.saveNow();
+  expect([service.content, service.status]).toEqual(['second', 'saved']);
+});
+
 it('keeps the base of a draft during the merge, so that a reload asks again', () => {
   const draft = { content: 'draft', baseContent: 'older', baseEtag: '"0"' };
   const service = new FakeService();

@@ -41,6 +41,8 @@ const CONFLICT = 412;
 const SERVER_ERROR = 500;
 /** Rejections that a later attempt can pass: timeout and too many requests. */
 const TRANSIENT: readonly number[] = [408, 429];
+/** Texts whose save got no response, and that are compared with the service's text. */
+const REMEMBERED_ATTEMPTS = 10;
 
 /** Whether the service does not accept the text, so that another attempt does not help. */
 export function isRejection(error: unknown): error is ApiError {
@@ -57,6 +59,8 @@ export class DocumentSaver {
   private running: Promise<void> | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly listeners = new Set<() => void>();
+  /** Texts that the service may have, because the response to their save was lost. */
+  private readonly attempts = new Set<string>();
 
   constructor(
     private base: Version,
@@ -157,10 +161,14 @@ export class DocumentSaver {
     this.change({ status: 'saving', error: this.state.error });
     try {
       this.base = await this.ports.save(content, this.base.etag);
+      this.attempts.clear();
       this.settle();
     } catch (error) {
       if (isApiError(error, CONFLICT)) await this.reconcile();
-      else this.fail(error);
+      else {
+        if (this.attempts.size < REMEMBERED_ATTEMPTS) this.attempts.add(content);
+        this.fail(error);
+      }
     }
   }
 
@@ -168,7 +176,8 @@ export class DocumentSaver {
   private async reconcile(): Promise<void> {
     try {
       const server = await this.ports.load();
-      const decision = decide({ base: this.base.content, own: this.own, server: server.content });
+      const base = this.attempts.has(server.content) ? server.content : this.base.content;
+      const decision = decide({ base, own: this.own, server: server.content });
       if (decision === 'merge') return this.startMerge(this.own, server);
       this.base = server;
       if (decision === 'save') await this.save();

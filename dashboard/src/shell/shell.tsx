@@ -4,6 +4,7 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { ReactNode } from 'react';
 import { ExpiredDialog } from '../session/expired-dialog';
+import { useSession } from '../session/store';
 import { Logo } from '../ui/logo';
 import { AccountMenu } from './account-menu';
 import { Leftovers } from './leftovers';
@@ -22,6 +23,8 @@ export function Shell(): ReactNode {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(close, [path, close]);
   useLeaveAfterSignOut();
+  // Pages require a session, and would fail before the sign-in page opens.
+  if (useSession().status === 'signed-out') return null;
   return (
     <AppShell
       header={{ height: { base: HEADER_HEIGHT, sm: 0 } }}
