@@ -160,6 +160,16 @@ it('saves without asking after the response to a save was lost', async () => {
   expect([service.content, service.status]).toEqual(['second', 'saved']);
 });
 
+it('waits between attempts if the service rejects each version', async () => {
+  const service = new FakeService();
+  service.errors.push(rejection(412), rejection(412));
+  service.saver.edit('b');
+  await service.saver.saveNow();
+  expect([service.saves, service.status]).toEqual([2, 'unreachable']);
+  await jest.advanceTimersByTimeAsync(RETRY_MS);
+  expect([service.saves, service.content, service.status]).toEqual([3, 'b', 'saved']);
+});
+
 it('keeps the base of a draft during the merge, so that a reload asks again', () => {
   const draft = { content: 'draft', baseContent: 'older', baseEtag: '"0"' };
   const service = new FakeService();

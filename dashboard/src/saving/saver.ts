@@ -156,7 +156,8 @@ export class DocumentSaver {
     await run;
   }
 
-  private async save(): Promise<void> {
+  /** @param isRepeated whether the service rejected the version a moment ago */
+  private async save(isRepeated = false): Promise<void> {
     const content = this.own;
     this.change({ status: 'saving', error: this.state.error });
     try {
@@ -164,7 +165,7 @@ export class DocumentSaver {
       this.attempts.clear();
       this.settle();
     } catch (error) {
-      if (isApiError(error, CONFLICT)) await this.reconcile();
+      if (isApiError(error, CONFLICT)) await this.reconcile(isRepeated);
       else {
         if (this.attempts.size < REMEMBERED_ATTEMPTS) this.attempts.add(content);
         this.fail(error);
@@ -173,15 +174,17 @@ export class DocumentSaver {
   }
 
   /** Reads the version of the service after it rejected the one of the editor. */
-  private async reconcile(): Promise<void> {
+  private async reconcile(isRepeated: boolean): Promise<void> {
     try {
       const server = await this.ports.load();
       const base = this.attempts.has(server.content) ? server.content : this.base.content;
       const decision = decide({ base, own: this.own, server: server.content });
       if (decision === 'merge') return this.startMerge(this.own, server);
       this.base = server;
-      if (decision === 'save') await this.save();
-      else this.settle();
+      if (decision !== 'save') this.settle();
+      else if (!isRepeated) await this.save(true);
+      // After a crash, the service rejects changes until it has repaired the document.
+      else this.retryLater();
     } catch (error) {
       this.fail(error);
     }
@@ -208,6 +211,10 @@ export class DocumentSaver {
   private fail(error: unknown): void {
     if (isApiError(error, UNAUTHORIZED)) return this.change({ status: 'waiting' });
     if (isRejection(error)) return this.change({ status: 'rejected', error });
+    this.retryLater();
+  }
+
+  private retryLater(): void {
     this.change({ status: 'unreachable' });
     this.schedule(RETRY_MS);
   }
