@@ -108,7 +108,7 @@ class LeftoverDrafts {
 async function send(draft: StoredDraft): Promise<Outcome> {
   const { userId, address, content, baseContent } = draft;
   try {
-    const document = await loadDocument(address);
+    const document = await loadDocument(address, 'reload');
     const decision = decide({ base: baseContent, own: content, server: document.content });
     if (decision === 'merge') return { draft };
     if (sessions.current()?.userId !== userId) return 'later';

@@ -70,7 +70,8 @@ function createEntry(
   slot: DraftSlot,
 ): Entry {
   const saver = new DocumentSaver(document, {
-    load: () => loadDocument(address),
+    // A cached version can be current by its ETag while the service has an unfinished update.
+    load: () => loadDocument(address, 'reload'),
     save: async (content, etag) => {
       requireSession(userId);
       const saved = await updateDocument(address, { content }, etag);
