@@ -85,5 +85,11 @@ export default {
       displayName: 'dashboard',
       testMatch: ['<rootDir>/test/dashboard/**/*.spec.ts'],
     },
+    {
+      ...shared,
+      ...withDatabase,
+      displayName: 'screenshots',
+      testMatch: ['<rootDir>/docs/generate/screenshots.ts'],
+    },
   ],
 };

@@ -122,9 +122,10 @@ export const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./keys/keys-page'), 'KeysPage'),
 });
 
-const upstreamsRoute = createRoute({
+export const upstreamsRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/upstreams',
+  validateSearch: (search: Search): { add?: string } => ({ add: text(search, 'add') }),
   component: lazyRouteComponent(() => import('./upstreams/upstreams-page'), 'UpstreamsPage'),
 });
 

@@ -69,7 +69,7 @@ export async function startApp(
   const dataDir = shared.dataDir ?? (await mkdtemp(join(tmpdir(), 'mintkeep-data-')));
   const settings = parseSettings({ ...testVariables(database.url, dataDir), ...variables });
   const app = await setupApp(settings, database.url, { ...HTTP_LIMITS, ...httpLimits });
-  await app.listen(0, '127.0.0.1');
+  await app.listen(Number(variables.PORT ?? 0), '127.0.0.1');
   const server = app.getHttpServer();
   contractOf(app, settings).watch(app, (violation) => violations.push(violation));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -29,6 +29,11 @@ export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
 
+/** Someone else changed the object after the form had read it. Nothing was stored. */
+export class ChangedMeanwhileError extends Error {
+  override readonly name = 'ChangedMeanwhileError';
+}
+
 /** Error in words for people: cause, remedy and request id. */
 interface ErrorText {
   readonly title: string;
@@ -52,6 +57,11 @@ const ADVICE: Record<number, string> = {
 export function explainError(error: unknown): ErrorText {
   if (error instanceof UnreachableError)
     return { title: 'The service cannot be reached', advice: 'Check your connection. The page tries again.' };
+  if (error instanceof ChangedMeanwhileError)
+    return {
+      title: 'Someone else changed this meanwhile',
+      advice: 'Nothing was saved. You see the current values now: enter yours again.',
+    };
   if (!(error instanceof ApiError))
     return { title: 'Something went wrong', advice: 'Reload the page and try again.' };
   const { status, requestId } = error;

@@ -9,18 +9,19 @@ import { Loaded } from '../ui/loaded';
 import { Consumption } from './consumption';
 import { LimitForm } from './limit-form';
 import { limitsAnything } from './limit-values';
-import { keyLimitsQuery, putKeyLimits } from './queries';
-import type { LimitSet } from './queries';
+import { changeKeyLimits, keyLimitsQuery } from './queries';
+import type { LimitChange } from './queries';
 
 /** Limits of one key. Holders of a team's key see them; admins change them. */
 export function KeyLimitsModal({ item, onClose }: { item: Key; onClose: () => void }): ReactNode {
   const isAdmin = useIsAdmin();
   const { id, organization_id: owner } = item;
   const limits = useQuery(keyLimitsQuery(owner, id, isAdmin));
-  const onSave = async (changed: LimitSet) => {
-    await putKeyLimits(owner, id, changed);
+  const onSave = async (change: LimitChange) => {
+    const stored = await changeKeyLimits(owner, id, change);
     notifications.show({ message: 'The limits were saved. They apply within 5 seconds.' });
     onClose();
+    return stored;
   };
   return (
     <Modal opened centered size="lg" title={`Limits of ${item.name || 'the key'}`} onClose={onClose}>

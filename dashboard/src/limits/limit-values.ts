@@ -49,6 +49,10 @@ export function limitsAnything(limits: LimitSet): boolean {
   return Object.values(limits).some((value) => value !== null);
 }
 
+export function isSameSet(a: LimitSet, b: LimitSet): boolean {
+  return JSON.stringify(toValues(a)) === JSON.stringify(toValues(b));
+}
+
 const FIELDS: readonly (readonly [member: string, field: keyof LimitValues])[] = [
   ['requests_per_minute', 'requests'],
   ['tokens_per_minute', 'tokens'],

@@ -10,7 +10,7 @@ import { LimitForm } from './limit-form';
 import { limitsAnything } from './limit-values';
 import { MemberConsumption } from './member-consumption';
 import { changeLimits, limitsQuery } from './queries';
-import type { LimitSet, OrganizationLimits } from './queries';
+import type { LimitChange, LimitSet, OrganizationLimits } from './queries';
 
 /** Limits of the organization and of its members, and what is used of them. */
 export function LimitsPage(): ReactNode {
@@ -54,9 +54,10 @@ function SetForm({ level, limits }: { level: 'organization' | 'member'; limits: 
   const { id } = useOwner();
   const isReadOnly = !useIsAdmin();
   if (isReadOnly && !limitsAnything(limits)) return <Text size="sm">There are none.</Text>;
-  const onSave = async (changed: LimitSet) => {
-    await changeLimits(id, { [level]: changed });
+  const onSave = async (change: LimitChange) => {
+    const stored = await changeLimits(id, level, change);
     notifications.show({ message: 'The limits were saved. They apply within 5 seconds.' });
+    return stored;
   };
   return <LimitForm limits={limits} isReadOnly={isReadOnly} onSave={onSave} />;
 }

@@ -1,7 +1,9 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, take } from '../api/client';
 import type { Schemas } from '../api/client';
+import { ChangedMeanwhileError } from '../api/errors';
 import { queryClient } from '../api/query-client';
+import { isSameSet } from './limit-values';
 
 export type LimitSet = Schemas['LimitSet'];
 export type LimitStatus = Schemas['LimitStatus'];
@@ -20,16 +22,42 @@ export const limitsQuery = (id: number) =>
     refetchInterval: REFRESH_MS,
   });
 
-/** Changes one of the two sets. A PUT replaces both, so the other one is read first. */
+/** Someone else changed the set after the person saw it. */
+export class LimitsChangedError extends ChangedMeanwhileError {
+  constructor(readonly current: LimitSet) {
+    super();
+  }
+}
+
+/** Change of a limit set, with the set that the person saw before. */
+export interface LimitChange {
+  readonly seen: LimitSet;
+  readonly changed: LimitSet;
+}
+
+/**
+ * Changes one of the two sets. A PUT replaces both, so the other one is read first.
+ * @throws LimitsChangedError
+ */
 export async function changeLimits(
   id: number,
-  part: Partial<Record<'organization' | 'member', LimitSet>>,
-): Promise<void> {
+  level: 'organization' | 'member',
+  change: LimitChange,
+): Promise<LimitSet> {
   const params = { path: { id } };
-  const { organization, member } = await take(api.GET(PATH, { params }));
-  const stored = await take(api.PUT(PATH, { params, body: { organization, member, ...part } }));
+  const current = await take(api.GET(PATH, { params }));
+  queryClient.setQueryData(limitsQuery(id).queryKey, current);
+  rejectIfChanged(current[level], change);
+  const { organization, member } = current;
+  const body = { organization, member, [level]: change.changed };
+  const stored = await take(api.PUT(PATH, { params, body }));
   queryClient.setQueryData(limitsQuery(id).queryKey, stored);
   void queryClient.invalidateQueries({ queryKey: ['member-limits', id] });
+  return stored[level];
+}
+
+function rejectIfChanged(current: LimitSet, { seen }: LimitChange): void {
+  if (!isSameSet(current, seen)) throw new LimitsChangedError(current);
 }
 
 /** Limits and consumption of one member. Members may read their own only. */
@@ -53,9 +81,14 @@ export const keyLimitsQuery = (owner: number, key: number, isAdmin: boolean) =>
         : take(api.GET('/me/keys/{key_id}/limits', { params: { path: { key_id: key } } })),
   });
 
-/** Only admins may change the limits of a key. */
-export async function putKeyLimits(owner: number, key: number, body: LimitSet): Promise<void> {
+/** Only admins may change the limits of a key. @throws LimitsChangedError */
+export async function changeKeyLimits(owner: number, key: number, change: LimitChange): Promise<LimitSet> {
   const params = { path: { id: owner, key_id: key } };
-  const stored = await take(api.PUT(KEY_PATH, { params, body }));
-  queryClient.setQueryData(keyLimitsQuery(owner, key, true).queryKey, stored);
+  const { queryKey } = keyLimitsQuery(owner, key, true);
+  const current = await take(api.GET(KEY_PATH, { params }));
+  queryClient.setQueryData(queryKey, current);
+  rejectIfChanged(current.limits, change);
+  const stored = await take(api.PUT(KEY_PATH, { params, body: change.changed }));
+  queryClient.setQueryData(queryKey, stored);
+  return stored.limits;
 }

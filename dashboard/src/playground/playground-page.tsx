@@ -58,7 +58,12 @@ function NoUpstream(): ReactNode {
       {isAdmin && (
         <Button
           renderRoot={(props) => (
-            <Link to="/o/$owner/upstreams" params={{ owner: String(owner.id) }} {...props} />
+            <Link
+              to="/o/$owner/upstreams"
+              params={{ owner: String(owner.id) }}
+              search={{ add: 'true' }}
+              {...props}
+            />
           )}
         >
           Add an upstream

@@ -1,12 +1,14 @@
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconFolders, IconPlus } from '@tabler/icons-react';
+import { IconFolders, IconPlugConnected, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useIsAdmin, useOwner } from '../organizations/owner';
 import { ownerName } from '../organizations/queries';
+import type { Organization } from '../organizations/queries';
 import { projectsRoute } from '../routes';
+import { upstreamsQuery } from '../upstreams/queries';
 import { EmptyState } from '../ui/empty-state';
 import { FilterInput } from '../ui/filter-input';
 import { useUrlText } from '../ui/use-url-text';
@@ -37,10 +39,7 @@ export function ProjectsPage(): ReactNode {
   );
   return (
     <>
-      <PageHeader
-        title="Projects"
-        text={`Markdown documents of ${describeOwner(owner.kind, ownerName(owner))}.`}
-      >
+      <PageHeader title="Projects" text={`Markdown documents of ${describeOwner(owner)}.`}>
         {!isEmpty && button}
       </PageHeader>
       <Loaded query={projects}>
@@ -57,7 +56,10 @@ export function ProjectsPage(): ReactNode {
                   : 'A project holds markdown documents. An admin of the team can create the first one.'
               }
             >
-              {button}
+              <Group justify="center">
+                {button}
+                {isAdmin && <ConnectProvider />}
+              </Group>
             </EmptyState>
           )
         }
@@ -67,8 +69,26 @@ export function ProjectsPage(): ReactNode {
   );
 }
 
-function describeOwner(kind: string, name: string): string {
-  return kind === 'personal' ? 'your own, which only you can see' : name;
+/** First step for people who came for the proxy. It goes when the organization has an upstream. */
+function ConnectProvider(): ReactNode {
+  const { id } = useOwner();
+  const { data: upstreams } = useQuery(upstreamsQuery(id));
+  if (upstreams?.length !== 0) return null;
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconPlugConnected size={16} aria-hidden />}
+      renderRoot={(props) => (
+        <Link to="/o/$owner/upstreams" params={{ owner: String(id) }} search={{ add: 'true' }} {...props} />
+      )}
+    >
+      Connect a provider
+    </Button>
+  );
+}
+
+function describeOwner(owner: Organization): string {
+  return owner.kind === 'personal' ? 'your own, which only you can see' : ownerName(owner);
 }
 
 function FilteredProjects({ projects }: { projects: readonly Project[] }): ReactNode {

@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconPlugConnected, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useIsAdmin, useOwner } from '../organizations/owner';
 import { Missing } from '../shell/error-pages';
+import { upstreamsRoute } from '../routes';
 import { EmptyState } from '../ui/empty-state';
 import { Loaded } from '../ui/loaded';
 import { PageHeader } from '../ui/page-header';
@@ -17,7 +18,10 @@ export function UpstreamsPage(): ReactNode {
   const owner = useOwner();
   const isAdmin = useIsAdmin();
   const upstreams = useQuery({ ...upstreamsQuery(owner.id), enabled: isAdmin });
-  const [isCreating, { open, close }] = useDisclosure();
+  const { add } = upstreamsRoute.useSearch();
+  const navigate = useNavigate({ from: upstreamsRoute.fullPath });
+  const open = () => void navigate({ search: { add: 'true' } });
+  const close = () => void navigate({ search: {}, replace: true });
   if (!isAdmin) return <Missing>Only admins of the team can see its upstreams.</Missing>;
   const button = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
@@ -44,7 +48,7 @@ export function UpstreamsPage(): ReactNode {
           )
         }
       </Loaded>
-      {isCreating && <UpstreamModal onClose={close} />}
+      {add !== undefined && <UpstreamModal onClose={close} />}
     </>
   );
 }

@@ -19,7 +19,10 @@ export async function seriousViolations(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+    // The pages without scripts follow the browser alone.
+    await page
+      .locator(`html[data-mantine-color-scheme=${colorScheme}], html:not([data-mantine-color-scheme])`)
+      .waitFor();
     const violations = await page.evaluate<Violation[]>(AXE);
     for (const { id, impact, nodes } of violations)
       if (impact === 'serious' || impact === 'critical')

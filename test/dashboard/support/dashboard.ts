@@ -3,6 +3,7 @@ import supertest from 'supertest';
 import { startApp } from '../../support/app.js';
 import type { Agent, TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
+import { freePort } from '../../support/free-port.js';
 
 const WIDTH = 1_280;
 const HEIGHT = 800;
@@ -34,7 +35,10 @@ export interface Dashboard {
 
 /** Only the development sign-in, which is the default, opens windows in which a person is signed in. */
 export async function startDashboard(variables: NodeJS.ProcessEnv = {}): Promise<Dashboard> {
-  const app = await startApp({ SESSION_JWT_SECRET: '', HOST: '127.0.0.1', ...variables });
+  // The approval page of the device flow leads to the sign-in below PUBLIC_URL, so the port is known before the start.
+  const port = String(await freePort());
+  const address = { HOST: '127.0.0.1', PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` };
+  const app = await startApp({ SESSION_JWT_SECRET: '', ...address, ...variables });
   const browser = await launchBrowser();
   const open = async () => {
     const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT } });
