@@ -2,7 +2,7 @@ import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
 import { CHROMIUM_PATH } from './requirements.js';
 
-const FLAGS = [
+export const BROWSER_FLAGS = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -12,5 +12,5 @@ const FLAGS = [
 
 /** Starts the installed Chromium; for tests that require it. */
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM_PATH, args: FLAGS });
+  return chromium.launch({ executablePath: CHROMIUM_PATH, args: BROWSER_FLAGS });
 }

@@ -28,8 +28,9 @@ export const documentsQuery = (owner: number, project: number) =>
       (await take(api.GET(LIST, { params: { path: { id: owner, project_id: project } } }))).documents,
   });
 
-export async function loadDocument(address: DocumentAddress): Promise<LoadedDocument> {
-  const { data, response } = await api.GET(ONE, { params: { path: pathOf(address) } });
+/** @param cache `reload` if the version in the browser's cache was rejected */
+export async function loadDocument(address: DocumentAddress, cache?: RequestCache): Promise<LoadedDocument> {
+  const { data, response } = await api.GET(ONE, { params: { path: pathOf(address) }, cache });
   return { ...data!, etag: response.headers.get('ETag')! };
 }
 

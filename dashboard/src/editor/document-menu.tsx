@@ -23,11 +23,13 @@ export function DocumentMenu({ address, document, saver, onChanged }: Props): Re
   const [open, setOpen] = useState<'none' | 'slug' | 'delete'>('none');
   const close = () => setOpen('none');
   const navigate = useNavigate();
-  const leave = () =>
+  const leave = () => {
+    saver.discard();
     void navigate({
       to: '/o/$owner/projects/$project',
       params: { owner: String(address.owner), project: String(address.project) },
     });
+  };
   const download = () => save(new Blob([saver.content], { type: 'text/markdown' }), fileName(document.slug));
   return (
     <>

@@ -1,13 +1,11 @@
 import { Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { loadDocument } from '../documents/queries';
 import type { DocumentAddress } from '../documents/queries';
 import { useOwner } from '../organizations/owner';
 import { useProject } from '../projects/project';
 import { documentRoute } from '../routes';
-import { readDraft } from '../saving/drafts';
-import type { OpenedDocument } from '../saving/use-saver';
+import { openDocument } from '../saving/open-documents';
 import { useCurrentSession } from '../session/store';
 import { Loaded } from '../ui/loaded';
 import { DocumentWorkspace } from './document-workspace';
@@ -28,17 +26,9 @@ export function DocumentPage(): ReactNode {
   });
   return (
     <Loaded query={opened} skeleton={<DocumentSkeleton />}>
-      {(data) => <DocumentWorkspace key={data.document.id} address={address} userId={userId} opened={data} />}
+      {(data) => <DocumentWorkspace key={data.document.id} address={address} opened={data} />}
     </Loaded>
   );
-}
-
-async function openDocument(address: DocumentAddress, userId: string): Promise<OpenedDocument> {
-  const [document, draft] = await Promise.all([
-    loadDocument(address),
-    readDraft({ userId, document: address.document }),
-  ]);
-  return { document, draft };
 }
 
 function DocumentSkeleton(): ReactNode {

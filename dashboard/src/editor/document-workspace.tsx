@@ -10,17 +10,17 @@ import type { DocumentAddress } from '../documents/queries';
 import { LinkIndex } from '../links/link-index';
 import { useIsAdmin } from '../organizations/owner';
 import { documentRoute } from '../routes';
-import { firstText, useSaver } from '../saving/use-saver';
-import type { OpenedDocument } from '../saving/use-saver';
+import type { OpenedDocument } from '../saving/open-documents';
+import { useSaver } from '../saving/use-saver';
 import { slugify } from '../text/slug';
 import { DocumentHeader } from './document-header';
 import { DocumentBody } from './document-body';
 import { MergeView } from './merge-view';
+import { SavingProblems } from './saving-problems';
 import { parseView } from './view-mode';
 
 interface Props {
   readonly address: DocumentAddress;
-  readonly userId: string;
   readonly opened: OpenedDocument;
 }
 
@@ -30,9 +30,9 @@ const LONG_TEXT = 20_000;
 const LONG_PREVIEW_DELAY_MS = 600;
 
 /** Editor, preview and panel of an open document. */
-export function DocumentWorkspace({ address, userId, opened }: Props): ReactNode {
+export function DocumentWorkspace({ address, opened }: Props): ReactNode {
   const isAdmin = useIsAdmin();
-  const editing = useEditing(address, userId, opened);
+  const editing = useEditing(opened);
   const { saver, state, previewText } = editing;
   const { data: documents = [] } = useQuery(documentsQuery(address.owner, address.project));
   const index = useMemo(() => new LinkIndex(documents), [documents]);
@@ -50,6 +50,7 @@ export function DocumentWorkspace({ address, userId, opened }: Props): ReactNode
         mode={mode}
         isNarrow={isNarrow}
       />
+      <SavingProblems document={opened.document} saver={saver} state={state} />
       {state.status === 'conflict' ? (
         <MergeView
           own={saver.content}
@@ -84,9 +85,9 @@ export function DocumentWorkspace({ address, userId, opened }: Props): ReactNode
  * Text of the editor. A key press does not render the page: the editor shows it, and the preview follows after a pause.
  * `version` changes when the editor has to start again with another text.
  */
-function useEditing(address: DocumentAddress, userId: string, opened: OpenedDocument) {
-  const { saver, state } = useSaver(address, userId, opened);
-  const [previewText, setPreviewText] = useState(() => firstText(opened));
+function useEditing({ saver }: OpenedDocument) {
+  const state = useSaver(saver);
+  const [previewText, setPreviewText] = useState(() => saver.content);
   const latest = useRef(previewText);
   const [version, setVersion] = useState(0);
   const delay = previewText.length > LONG_TEXT ? LONG_PREVIEW_DELAY_MS : PREVIEW_DELAY_MS;

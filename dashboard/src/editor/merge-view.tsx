@@ -32,7 +32,7 @@ export function MergeView({ own, server, onFinish, onChange }: Props): ReactNode
   return (
     <div className="merge">
       <Alert
-        color="yellow"
+        variant="default"
         title="Someone else changed this document"
         icon={<IconGitMerge size={18} aria-hidden />}
       >

@@ -2,6 +2,7 @@ import { Anchor, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { explainError } from '../api/errors';
 import type { SaveState, SaveStatus } from '../saving/saver';
+import { useIsStorageFailing } from '../saving/use-saver';
 
 const TEXTS: Record<SaveStatus, string> = {
   saved: 'Saved',
@@ -23,6 +24,8 @@ const COLORS: Partial<Record<SaveStatus, string>> = {
 export function SaveStatusText({ state, onRetry }: { state: SaveState; onRetry: () => void }): ReactNode {
   const { status, error } = state;
   const color = COLORS[status];
+  const isStorageFailing = useIsStorageFailing();
+  const text = status === 'unreachable' && isStorageFailing ? 'Offline: not saved' : TEXTS[status];
   return (
     <Group gap={6} wrap="nowrap">
       <Text
@@ -32,7 +35,7 @@ export function SaveStatusText({ state, onRetry }: { state: SaveState; onRetry: 
         className="save-status"
         data-status={status}
       >
-        {status === 'rejected' ? `${TEXTS.rejected}: ${explainError(error).title}` : TEXTS[status]}
+        {status === 'rejected' ? `${TEXTS.rejected}: ${explainError(error).title}` : text}
       </Text>
       {(status === 'unreachable' || status === 'rejected') && (
         <Anchor component="button" type="button" size="sm" onClick={onRetry}>

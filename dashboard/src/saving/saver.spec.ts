@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { ApiError, UnreachableError } from '../api/errors';
-import type { Draft } from './drafts';
+import type { Draft } from './draft-store';
 import { AUTOSAVE_MS, DocumentSaver, RETRY_MS } from './saver';
 import type { Version } from './saver';
 
@@ -147,6 +147,71 @@ it('continues a draft, or starts a merge, or drops it if the service has it', as
   const same = new FakeService();
   same.saver.resume({ ...draft, content: 'base', baseContent: 'older' });
   expect([same.status, same.draft]).toEqual(['saved', undefined]);
+});
+
+it('saves without asking after the response to a save was lost', async () => {
+  const service = new FakeService();
+  service.errors.push(new UnreachableError());
+  service.saver.edit('first');
+  await service.saver.saveNow();
+  service.write('first'); // the request arrived
+  service.saver.edit('second');
+  await service.saver.saveNow();
+  expect([service.content, service.status]).toEqual(['second', 'saved']);
+});
+
+it('waits between attempts if the service rejects each version', async () => {
+  const service = new FakeService();
+  service.errors.push(rejection(412), rejection(412));
+  service.saver.edit('b');
+  await service.saver.saveNow();
+  expect([service.saves, service.status]).toEqual([2, 'unreachable']);
+  await jest.advanceTimersByTimeAsync(RETRY_MS);
+  expect([service.saves, service.content, service.status]).toEqual([3, 'b', 'saved']);
+});
+
+it('keeps the base of a draft during the merge, so that a reload asks again', () => {
+  const draft = { content: 'draft', baseContent: 'older', baseEtag: '"0"' };
+  const service = new FakeService();
+  service.saver.resume(draft);
+  expect(service.draft).toEqual(draft);
+  service.saver.edit('draft, edited');
+  expect(service.draft).toEqual({ ...draft, content: 'draft, edited' });
+});
+
+it('shows a further draft for a merge even if the service has its base', () => {
+  const service = new FakeService();
+  service.saver.review({ content: 'draft', baseContent: 'base', baseEtag: '"1"' });
+  expect([service.status, service.saver.content]).toEqual(['conflict', 'draft']);
+});
+
+it.each([408, 429])('tries again after status %d', async (status) => {
+  const service = new FakeService();
+  service.errors.push(rejection(status));
+  service.saver.edit('b');
+  await service.saver.saveNow();
+  expect(service.status).toBe('unreachable');
+  await jest.advanceTimersByTimeAsync(RETRY_MS);
+  expect(service.content).toBe('b');
+});
+
+it('explains a rejection until a save succeeds', async () => {
+  const service = new FakeService();
+  service.errors.push(rejection(404));
+  service.saver.edit('b');
+  await service.saver.saveNow();
+  service.saver.edit('bc');
+  expect(service.saver.snapshot()).toMatchObject({ status: 'unsaved', error: { status: 404 } });
+  await service.saver.saveNow();
+  expect(service.saver.snapshot()).toEqual({ status: 'saved' });
+});
+
+it('drops the draft of a text that the person gives up', async () => {
+  const service = new FakeService();
+  service.saver.edit('b');
+  service.saver.discard();
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS);
+  expect([service.saves, service.status, service.draft]).toEqual([0, 'saved', undefined]);
 });
 
 it('changes other members between two saves', async () => {

@@ -1,6 +1,7 @@
 import { ApiError, isApiError } from '../api/errors';
 import { decide } from './decide';
-import type { Draft } from './drafts';
+import type { Decision } from './decide';
+import type { Draft } from './draft-store';
 
 /** Text with the version that the service has of it. */
 export interface Version {
@@ -28,6 +29,7 @@ export interface SaveState {
   readonly status: SaveStatus;
   /** Version of the service during a conflict. */
   readonly server?: Version;
+  /** Last rejection. It stays until a save succeeds, so that its explanation does not flicker while typing. */
   readonly error?: unknown;
 }
 
@@ -37,6 +39,15 @@ export const RETRY_MS = 3_000;
 const UNAUTHORIZED = 401;
 const CONFLICT = 412;
 const SERVER_ERROR = 500;
+/** Rejections that a later attempt can pass: timeout and too many requests. */
+const TRANSIENT: readonly number[] = [408, 429];
+/** Texts whose save got no response, and that are compared with the service's text. */
+const REMEMBERED_ATTEMPTS = 10;
+
+/** Whether the service does not accept the text, so that another attempt does not help. */
+export function isRejection(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status < SERVER_ERROR && !TRANSIENT.includes(error.status);
+}
 
 /**
  * Saves a text a moment after the last change. Every change is stored as a draft first, so that no text is lost when
@@ -48,6 +59,8 @@ export class DocumentSaver {
   private running: Promise<void> | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly listeners = new Set<() => void>();
+  /** Texts that the service may have, because the response to their save was lost. */
+  private readonly attempts = new Set<string>();
 
   constructor(
     private base: Version,
@@ -68,12 +81,27 @@ export class DocumentSaver {
     return this.own;
   }
 
-  /** Continues a draft of an earlier visit. */
+  /** Continues a draft of an earlier visit. Call it before an editor shows the text. */
   resume(draft: Draft): void {
-    const decision = decide({ base: draft.baseContent, own: draft.content, server: this.base.content });
-    if (decision === 'save') this.edit(draft.content);
-    else if (decision === 'merge') this.startMerge(draft.content, this.base);
-    else this.ports.storeDraft(undefined);
+    if (this.decideOn(draft) === 'save') this.edit(draft.content);
+    else this.review(draft);
+  }
+
+  /** Lets the person merge a draft with the saved text, unless the service has the draft already. */
+  review(draft: Draft): void {
+    const decision = this.decideOn(draft);
+    if (decision === 'in-sync' || decision === 'take-server') return this.ports.storeDraft(undefined);
+    const server = this.base;
+    // The draft keeps its base. With that of the service, a reload would overwrite the service's text.
+    this.base = { content: draft.baseContent, etag: draft.baseEtag };
+    this.startMerge(draft.content, server);
+  }
+
+  /** Takes a newer version of the service while no editor is open and everything is saved. */
+  refresh(version: Version): void {
+    if (this.state.status !== 'saved') return;
+    this.base = version;
+    this.own = version.content;
   }
 
   /** Takes a change of the text. */
@@ -81,8 +109,21 @@ export class DocumentSaver {
     this.own = content;
     this.storeDraft();
     if (this.state.status === 'conflict') return;
-    if (this.state.status !== 'saving') this.change({ status: 'unsaved' });
+    if (this.state.status !== 'saving') this.change({ status: 'unsaved', error: this.state.error });
     this.schedule(AUTOSAVE_MS);
+  }
+
+  /** Gives the text up, because the person keeps it in another place or deleted the document. */
+  discard(): void {
+    this.stop();
+    this.base = { ...this.base, content: this.own };
+    this.ports.storeDraft(undefined);
+    this.change({ status: 'saved' });
+  }
+
+  /** Ends the attempts to save. */
+  stop(): void {
+    clearTimeout(this.timer);
   }
 
   /** Saves now, for example on Ctrl+S, or when service or session are back. */
@@ -115,27 +156,35 @@ export class DocumentSaver {
     await run;
   }
 
-  private async save(): Promise<void> {
+  /** @param isRepeated whether the service rejected the version a moment ago */
+  private async save(isRepeated = false): Promise<void> {
     const content = this.own;
-    this.change({ status: 'saving' });
+    this.change({ status: 'saving', error: this.state.error });
     try {
       this.base = await this.ports.save(content, this.base.etag);
+      this.attempts.clear();
       this.settle();
     } catch (error) {
-      if (isApiError(error, CONFLICT)) await this.reconcile();
-      else this.fail(error);
+      if (isApiError(error, CONFLICT)) await this.reconcile(isRepeated);
+      else {
+        if (this.attempts.size < REMEMBERED_ATTEMPTS) this.attempts.add(content);
+        this.fail(error);
+      }
     }
   }
 
   /** Reads the version of the service after it rejected the one of the editor. */
-  private async reconcile(): Promise<void> {
+  private async reconcile(isRepeated: boolean): Promise<void> {
     try {
       const server = await this.ports.load();
-      const decision = decide({ base: this.base.content, own: this.own, server: server.content });
+      const base = this.attempts.has(server.content) ? server.content : this.base.content;
+      const decision = decide({ base, own: this.own, server: server.content });
       if (decision === 'merge') return this.startMerge(this.own, server);
       this.base = server;
-      if (decision === 'save') await this.save();
-      else this.settle();
+      if (decision !== 'save') this.settle();
+      else if (!isRepeated) await this.save(true);
+      // After a crash, the service rejects changes until it has repaired the document.
+      else this.retryLater();
     } catch (error) {
       this.fail(error);
     }
@@ -161,9 +210,12 @@ export class DocumentSaver {
 
   private fail(error: unknown): void {
     if (isApiError(error, UNAUTHORIZED)) return this.change({ status: 'waiting' });
-    if (error instanceof ApiError && error.status < SERVER_ERROR)
-      return this.change({ status: 'rejected', error });
-    this.change({ status: 'unreachable', error });
+    if (isRejection(error)) return this.change({ status: 'rejected', error });
+    this.retryLater();
+  }
+
+  private retryLater(): void {
+    this.change({ status: 'unreachable' });
     this.schedule(RETRY_MS);
   }
 
@@ -177,7 +229,13 @@ export class DocumentSaver {
     this.timer = setTimeout(() => void this.saveNow(), delayMs);
   }
 
+  private decideOn({ baseContent, content }: Draft): Decision {
+    return decide({ base: baseContent, own: content, server: this.base.content });
+  }
+
   private change(state: SaveState): void {
+    const { status, server, error } = this.state;
+    if (state.status === status && state.server === server && state.error === error) return;
     this.state = state;
     for (const listener of this.listeners) listener();
   }

@@ -4,8 +4,10 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { ReactNode } from 'react';
 import { ExpiredDialog } from '../session/expired-dialog';
+import { useSession } from '../session/store';
 import { Logo } from '../ui/logo';
 import { AccountMenu } from './account-menu';
+import { Leftovers } from './leftovers';
 import { NavLinks } from './nav-links';
 import { OwnerSwitch } from './owner-switch';
 import { PaletteButton } from './palette-button';
@@ -21,6 +23,8 @@ export function Shell(): ReactNode {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(close, [path, close]);
   useLeaveAfterSignOut();
+  // Pages require a session, and would fail before the sign-in page opens.
+  if (useSession().status === 'signed-out') return null;
   return (
     <AppShell
       header={{ height: { base: HEADER_HEIGHT, sm: 0 } }}
@@ -53,6 +57,7 @@ export function Shell(): ReactNode {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <div className="page">
+          <Leftovers />
           <Outlet />
         </div>
       </AppShell.Main>

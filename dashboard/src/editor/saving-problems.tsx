@@ -1,0 +1,50 @@
+import { Alert, Text } from '@mantine/core';
+import { IconAlertTriangle, IconDatabaseOff } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { LoadedDocument } from '../documents/queries';
+import { explainRejection } from '../rescue/explain-rejection';
+import { RescueActions } from '../rescue/rescue-actions';
+import { isRejection } from '../saving/saver';
+import type { DocumentSaver, SaveState } from '../saving/saver';
+import { useIsStorageFailing } from '../saving/use-saver';
+
+interface Props {
+  readonly document: LoadedDocument;
+  readonly saver: DocumentSaver;
+  readonly state: SaveState;
+}
+
+/** Tells why the text is not safe, and what the person can do with it. */
+export function SavingProblems({ document, saver, state }: Props): ReactNode {
+  const isStorageFailing = useIsStorageFailing();
+  return (
+    <>
+      {isStorageFailing && (
+        <Alert variant="default" role="alert" icon={<IconDatabaseOff size={18} aria-hidden />} p="xs">
+          <Text size="sm">
+            This browser keeps no drafts, because its storage is full or not available. Do not close the page
+            before the text is saved.
+          </Text>
+        </Alert>
+      )}
+      {isRejection(state.error) && (
+        <Alert
+          variant="default"
+          role="alert"
+          title={explainRejection(state.error)}
+          icon={<IconAlertTriangle size={18} aria-hidden />}
+        >
+          <Text size="sm" mb="sm">
+            The service does not accept the text. Copy or download it, or save it as a new document.
+          </Text>
+          <RescueActions
+            title={document.title}
+            slug={document.slug}
+            text={() => saver.content}
+            onRescued={() => saver.discard()}
+          />
+        </Alert>
+      )}
+    </>
+  );
+}

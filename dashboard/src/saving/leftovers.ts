@@ -1,0 +1,128 @@
+import { loadDocument, updateDocument } from '../documents/queries';
+import { isApiError } from '../api/errors';
+import { rememberContent } from '../links/contents';
+import { sessions } from '../session/store';
+import { decide } from './decide';
+import { listDrafts, readDraft, removeDraft } from './draft-store';
+import type { DraftKey, StoredDraft } from './draft-store';
+import { acquireSlot, hasLocks, takeTurn } from './locks';
+import { isRejection, RETRY_MS } from './saver';
+
+const UNAUTHORIZED = 401;
+const CONFLICT = 412;
+/** Without locks between windows, a draft as young as this may belong to an open window. */
+const ABANDONED_MS = 60_000;
+
+/** Draft that needs a decision: a conflict if there is no error, else a text that the service rejects. */
+export interface Leftover {
+  readonly draft: StoredDraft;
+  readonly error?: unknown;
+}
+
+type Outcome = Leftover | 'done' | 'later';
+
+/** Saves drafts of documents that are not open, on each visit and when the service is back. */
+class LeftoverDrafts {
+  private list: readonly Leftover[] = [];
+  private readonly listeners = new Set<() => void>();
+  private readonly channel = new BroadcastChannel('mintkeep-drafts');
+  private running: Promise<void> | undefined;
+  private isRequested = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  readonly snapshot = (): readonly Leftover[] => this.list;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  /** Follows session, connection and other windows until the returned function is called. */
+  start(): () => void {
+    const scan = () => this.scan();
+    const unsubscribe = sessions.subscribe(scan);
+    window.addEventListener('online', scan);
+    this.channel.addEventListener('message', scan);
+    scan();
+    return () => {
+      clearTimeout(this.timer);
+      unsubscribe();
+      window.removeEventListener('online', scan);
+      this.channel.removeEventListener('message', scan);
+    };
+  }
+
+  /** Looks at all drafts again, here and in other windows. */
+  announce(): void {
+    this.channel.postMessage('changed');
+    this.scan();
+  }
+
+  scan(): void {
+    this.isRequested = true;
+    this.running ??= this.scanAll().finally(() => {
+      this.running = undefined;
+      if (this.isRequested) this.scan();
+    });
+  }
+
+  /** Gives a draft up. */
+  async discard(key: DraftKey): Promise<void> {
+    await removeDraft(key);
+    this.announce();
+  }
+
+  private async scanAll(): Promise<void> {
+    this.isRequested = false;
+    clearTimeout(this.timer);
+    const userId = sessions.current()?.userId;
+    const found: Leftover[] = [];
+    let isWaiting = false;
+    if (userId !== undefined) {
+      for (const draft of await listDrafts(userId)) {
+        const outcome = await takeTurn(() => this.trySend(draft));
+        if (outcome === 'later') isWaiting = true;
+        else if (outcome !== 'done') found.push(outcome);
+      }
+    }
+    if (isWaiting) this.timer = setTimeout(() => this.scan(), RETRY_MS);
+    if (found.length === 0 && this.list.length === 0) return;
+    this.list = found;
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Leaves the drafts of open windows alone. */
+  private async trySend(listed: StoredDraft): Promise<Outcome> {
+    if (!hasLocks() && Date.now() - listed.changedAt < ABANDONED_MS) return 'later';
+    const unlock = await acquireSlot(listed.slot);
+    if (!unlock) return 'done';
+    try {
+      const draft = await readDraft(listed);
+      return draft ? await send(draft) : 'done';
+    } finally {
+      unlock();
+    }
+  }
+}
+
+async function send(draft: StoredDraft): Promise<Outcome> {
+  const { userId, address, content, baseContent } = draft;
+  try {
+    const document = await loadDocument(address, 'reload');
+    const decision = decide({ base: baseContent, own: content, server: document.content });
+    if (decision === 'merge') return { draft };
+    if (sessions.current()?.userId !== userId) return 'later';
+    if (decision === 'save') {
+      const { slug } = await updateDocument(address, { content }, document.etag);
+      rememberContent(address.owner, address.project, slug, content);
+    }
+    await removeDraft(draft);
+    return 'done';
+  } catch (error) {
+    // The next session starts another scan.
+    if (isApiError(error, UNAUTHORIZED)) return 'done';
+    return isRejection(error) && !isApiError(error, CONFLICT) ? { draft, error } : 'later';
+  }
+}
+
+export const leftovers = new LeftoverDrafts();

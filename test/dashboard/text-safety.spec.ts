@@ -1,0 +1,181 @@
+import type { Page, Route } from 'playwright-core';
+import { eventually } from '../support/eventually.js';
+import { CHROMIUM, describeWith } from '../support/requirements.js';
+import { seriousViolations } from './support/accessibility.js';
+import { startDashboard } from './support/dashboard.js';
+import type { Dashboard, Person } from './support/dashboard.js';
+import { append, cutSaving, editorOf, openEditor, saveStatus } from './support/editor.js';
+import { createTestProject } from './support/objects.js';
+import type { TestProject } from './support/objects.js';
+
+/** Ways in which a browser does not store drafts. */
+const BROKEN_STORAGE = {
+  unavailable: "indexedDB.open = () => { throw new DOMException('denied', 'SecurityError'); };",
+  full: `const put = IDBObjectStore.prototype.put;
+    IDBObjectStore.prototype.put = function (...values) {
+      const request = put.apply(this, values);
+      this.transaction.abort();
+      return request;
+    };`,
+};
+
+describeWith(CHROMIUM, 'unsaved text', () => {
+  let dashboard: Dashboard;
+  let person: Person;
+  let page: Page;
+  let project: TestProject;
+  let id: number;
+  let users = 0;
+  beforeAll(async () => {
+    dashboard = await startDashboard();
+  });
+  afterAll(() => dashboard.close());
+  beforeEach(async () => {
+    person = await dashboard.signedIn(`safe-${++users}`);
+    page = person.page;
+    project = await createTestProject(person.agent, 'Notes');
+    id = await project.write('a', 'A', 'one');
+  });
+  afterEach(async () => {
+    expect(person.problems).toEqual([]);
+    await person.context.close();
+  });
+
+  const url = () => dashboard.url + project.pathOf(id);
+  const base = () => `/me/organizations/${project.owner}/projects`;
+  const saved = () => project.read(id).then(({ content }) => content);
+
+  it('survives an expired session and a reload before the next sign-in', async () => {
+    await openEditor(page, url());
+    const expire = (route: Route) => route.continue({ headers: { authorization: 'Bearer expired' } });
+    await page.route('**/me/**', expire);
+    await append(page, ' two');
+    await page.getByText('Your session has expired').waitFor();
+    await page.reload();
+    await page.getByText('Your session has expired').waitFor();
+    await page.unroute('**/me/**', expire);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await saveStatus(page, 'saved');
+    expect(await saved()).toBe('one two');
+  });
+
+  it('that grows while the page loads again after the sign-in is not replaced by its draft', async () => {
+    await openEditor(page, url());
+    const expire = (route: Route) => route.continue({ headers: { authorization: 'Bearer expired' } });
+    await page.route('**/me/**', expire);
+    await append(page, ' two');
+    await page.getByText('Your session has expired').waitFor();
+    await page.unroute('**/me/**', expire);
+    let open = () => {};
+    const isOpen = new Promise<void>((resolve) => (open = resolve));
+    const asked = page.waitForRequest(
+      (request) => request.url().endsWith(`/documents/${id}`) && request.method() === 'GET',
+    );
+    await page.route('**/documents/*', async (route) => {
+      await isOpen;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await asked;
+    await append(page, ' three');
+    open();
+    await saveStatus(page, 'saved');
+    expect(await editorOf(page).textContent()).toBe('one two three');
+    expect(await saved()).toBe('one two three');
+  });
+
+  describe.each(Object.entries(BROKEN_STORAGE))('with %s browser storage', (_, script) => {
+    beforeEach(() => page.addInitScript({ content: script }));
+
+    it('is saved to the service, and leaving the page before that asks', async () => {
+      await openEditor(page, url());
+      await append(page, ' two');
+      await page.getByText('This browser keeps no drafts').waitFor();
+      await saveStatus(page, 'saved');
+      expect(await saved()).toBe('one two');
+      await editorOf(page).blur(); // axe waits for the animation of the cursor
+      expect(await seriousViolations(page)).toEqual([]);
+
+      const allow = await cutSaving(page);
+      await append(page, ' three');
+      await saveStatus(page, 'unreachable');
+      await page.getByText('Offline: not saved').waitFor();
+      const asked = page.waitForEvent('dialog');
+      await page.close({ runBeforeUnload: true });
+      const dialog = await asked;
+      expect(dialog.type()).toBe('beforeunload');
+      await dialog.dismiss();
+      await allow();
+      await saveStatus(page, 'saved');
+      expect(await saved()).toBe('one two three');
+    });
+
+    it('is saved after the person left the document for another page', async () => {
+      await openEditor(page, url());
+      const allow = await cutSaving(page);
+      await append(page, ' two');
+      await page.getByRole('link', { name: 'Keys' }).click();
+      await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+      await allow();
+      await eventually(async () => expect(await saved()).toBe('one two'));
+    });
+  });
+
+  it('of a deleted document is saved as a new one', async () => {
+    await openEditor(page, url());
+    await person.agent.delete(`${base()}/${project.project}/documents/${id}`).expect(204);
+    await append(page, ' two');
+    await page.getByText('This document does not exist any more').waitFor();
+    await editorOf(page).blur(); // axe waits for the animation of the cursor
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save as a new document' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Project').click();
+    await page.getByRole('option', { name: 'Notes' }).click();
+    await dialog.getByRole('button', { name: 'Save document' }).click();
+    await page.waitForURL((address) => !address.pathname.endsWith(`/${id}`));
+    await saveStatus(page, 'saved');
+    const copy = Number(new URL(page.url()).pathname.split('/').pop());
+    expect(await project.read(copy)).toMatchObject({ title: 'A', slug: 'a', content: 'one two' });
+  });
+
+  it('of a deleted project can be downloaded, also on the next visit, until it is discarded', async () => {
+    await openEditor(page, url());
+    await person.agent.delete(`${base()}/${project.project}`).expect(204);
+    await append(page, ' two');
+    await page.getByText('This document does not exist any more').waitFor();
+    await page.goto(dashboard.url);
+    const notice = page.getByRole('region', { name: 'Texts that are not saved' });
+    const download = page.waitForEvent('download');
+    await notice.getByRole('button', { name: 'Download' }).click();
+    expect((await download).suggestedFilename()).toBe('a.md');
+    expect(await seriousViolations(page)).toEqual([]);
+    await notice.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard the text' }).click();
+    await notice.waitFor({ state: 'detached' });
+  });
+
+  it('of two windows on the same document does not replace each other', async () => {
+    const allow = await cutSaving(person.context);
+    const windows = [page, await person.context.newPage()];
+    for (const window of windows) await openEditor(window, url());
+    await append(windows[0]!, ' first');
+    await append(windows[1]!, ' second');
+    for (const window of windows) await saveStatus(window, 'unreachable');
+    // A window that is closed in order would save once more, past the route of the test.
+    for (const window of windows) {
+      await window.goto('chrome://crash').catch(() => undefined);
+      await window.close();
+    }
+    const reopened = await person.context.newPage();
+    await openEditor(reopened, url());
+    expect(await editorOf(reopened).textContent()).toBe('one second');
+    await allow();
+    await saveStatus(reopened, 'conflict');
+    expect(await saved()).toBe('one second');
+    expect(await reopened.getByLabel('Your version').textContent()).toBe('one first');
+    await reopened.getByRole('button', { name: 'Save the right side' }).click();
+    await saveStatus(reopened, 'saved');
+    expect(await saved()).toBe('one first');
+  });
+});
