@@ -66,7 +66,7 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     await append(page, ' two');
     await page.getByText('Your session has expired').waitFor();
     await page.unroute('**/me/**', expire);
-    let open = () => {};
+    let open: () => void;
     const isOpen = new Promise<void>((resolve) => (open = resolve));
     const asked = page.waitForRequest(
       (request) => request.url().endsWith(`/documents/${id}`) && request.method() === 'GET',
@@ -78,7 +78,7 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await asked;
     await append(page, ' three');
-    open();
+    open!();
     await saveStatus(page, 'saved');
     expect(await editorOf(page).textContent()).toBe('one two three');
     expect(await saved()).toBe('one two three');

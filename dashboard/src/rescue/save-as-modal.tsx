@@ -2,7 +2,7 @@ import { Modal, Select, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { ReactNode } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import { createDocument, documentsQuery } from '../documents/queries';
 import { organizationsQuery, ownerName } from '../organizations/queries';
 import { projectsQuery } from '../projects/queries';
@@ -25,34 +25,17 @@ export function SaveAsModal({ slug, text, onRescued, onClose, ...props }: Props)
   const [title, setTitle] = useState(props.title);
   const [chosen, setChosen] = useState<string | null>(null);
   const project = projects.find(({ id }) => String(id) === chosen);
-  const navigate = useNavigate();
-  const create = useCreate();
-  const submit = (target: Project) =>
-    create.mutate(
-      { project: target, title: title.trim() || props.title, slug, content: text() },
-      {
-        onSuccess: ({ id }) => {
-          onRescued();
-          onClose();
-          void navigate({
-            to: '/o/$owner/projects/$project/documents/$document',
-            params: {
-              owner: String(target.organization_id),
-              project: String(target.id),
-              document: String(id),
-            },
-          });
-        },
-      },
-    );
+  const create = useCreate(() => {
+    onRescued();
+    onClose();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (project) create.mutate({ project, title: title.trim() || props.title, slug, content: text() });
+  };
   return (
     <Modal opened centered title="Save as a new document" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (project) submit(project);
-        }}
-      >
+      <form onSubmit={submit}>
         <Stack>
           <Select
             label="Project"
@@ -89,9 +72,10 @@ interface NewDocument {
   readonly content: string;
 }
 
-/** Creates the document with the old slug, or with a number behind it if the slug is taken. */
-function useCreate() {
+/** Creates the document with the old slug, or with a number behind it if the slug is taken, and opens it. */
+function useCreate(onCreated: () => void) {
   const queryClient = useQueryClient();
+  const navigate = useNavigate();
   return useMutation({
     mutationFn: async ({ project, title, slug, content }: NewDocument) => {
       const { organization_id: owner, id } = project;
@@ -99,6 +83,13 @@ function useCreate() {
       const taken = new Set(documents.map((document) => document.slug));
       const unique = uniqueSlug(slug || slugify(title), (candidate) => taken.has(candidate));
       return createDocument(owner, id, { title, slug: unique, content });
+    },
+    onSuccess: ({ id }, { project }) => {
+      onCreated();
+      return navigate({
+        to: '/o/$owner/projects/$project/documents/$document',
+        params: { owner: String(project.organization_id), project: String(project.id), document: String(id) },
+      });
     },
     meta: { isShownInForm: true },
   });

@@ -10,7 +10,7 @@ import { isRejection, RETRY_MS } from './saver';
 
 const UNAUTHORIZED = 401;
 const CONFLICT = 412;
-/** Without locks between windows, a draft as young as this may belong to an open window. */
+/** A draft as young as this may belong to an open window if the browser has no locks between windows. */
 const ABANDONED_MS = 60_000;
 
 /** Draft that needs a decision: a conflict if there is no error, else a text that the service rejects. */

@@ -59,7 +59,7 @@ export async function takeTurn<T>(action: () => Promise<T>): Promise<T> {
   };
   const signal = AbortSignal.timeout(TURN_TIMEOUT_MS);
   try {
-    return (await navigator.locks.request(TURN_LOCK, { signal }, run)) as T;
+    return await navigator.locks.request(TURN_LOCK, { signal }, run);
   } catch (error) {
     if (isStarted) throw error;
     return action();
