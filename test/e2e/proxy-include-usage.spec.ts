@@ -77,6 +77,22 @@ it.each([
   expect(record).toMatchObject({ total_tokens: 3, usage_source: 'provider', outcome: 'ok' });
 });
 
+it.each([
+  ['without a choice', USAGE],
+  [
+    'with an empty text',
+    'data: {"choices":[{"index":0,"text":""}],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n',
+  ],
+])('asks for the usage of a stream of legacy completions, and drops the event %s', async (_what, event) => {
+  const content = 'data: {"choices":[{"index":0,"text":"Hi"}],"usage":null}\n\n';
+  respondInPieces([Buffer.from(content + event + DONE)]);
+  const body = '{"model":"davinci-002","prompt":"Hi","stream":true}';
+  const { reply, record } = await callRecorded(app, owner, key, { path: '/v1/completions', body });
+  expect(JSON.parse(sentBody())).toEqual({ ...JSON.parse(body), stream_options: { include_usage: true } });
+  expect(reply.text).toBe(content + DONE);
+  expect(record).toMatchObject({ total_tokens: 3, usage_source: 'provider', path: '/v1/completions' });
+});
+
 const TOKENS = '"usage":{"prompt_tokens":1,"completion_tokens":2}';
 
 it.each([
@@ -133,7 +149,6 @@ it.each<[string, string, string | Buffer, Record<string, string>]>([
     '{"stream":true,"stream_options":{"include_usage":true}}',
     {},
   ],
-  ['of completions', '/v1/completions', '{"stream":true}', {}],
   ['of responses', '/v1/responses', '{"stream":true}', {}],
   ['of messages', '/v1/messages', '{"stream":true}', {}],
   ['without a stream', '/v1/chat/completions', '{"stream":false}', {}],

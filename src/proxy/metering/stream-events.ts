@@ -73,7 +73,11 @@ function parseChunk(chunk: JsonObject, choices: readonly unknown[]): ParsedEvent
 /** Whether a choice carries nothing. In the event for `include_usage`, OpenAI sends no choice and LiteLLM an empty one. */
 function isEmptyChoice(choice: unknown): boolean {
   return Object.entries(asObject(choice) ?? { choice }).every(
-    ([name, value]) => value === null || name === 'index' || (name === 'delta' && isEmpty(value)),
+    ([name, value]) =>
+      value === null ||
+      name === 'index' ||
+      (name === 'text' && value === '') ||
+      (name === 'delta' && isEmpty(value)),
   );
 }
 

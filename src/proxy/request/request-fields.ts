@@ -13,7 +13,8 @@ const WANTED = ['model', 'stream', 'stream_options'];
 /** JSON string of printable ASCII without escapes. Nearly all model names match. */
 const PLAIN_STRING = /^"[\x20\x21\x23-\x5b\x5d-\x7e]*"$/;
 const PLAIN = /^[\x20-\x7e]*$/;
-const CHAT_COMPLETIONS = /^\/v1\/chat\/completions\/?$/;
+/** Paths whose streams report usage only if `stream_options.include_usage` is set. */
+const COMPLETIONS = /^\/v1\/(?:chat\/)?completions\/?$/;
 
 /** Parses the fields that the proxy needs. Never throws: only the upstream rejects an invalid body. */
 export function parseFields(path: string, headers: IncomingHttpHeaders, body: Buffer): RequestFields {
@@ -23,7 +24,7 @@ export function parseFields(path: string, headers: IncomingHttpHeaders, body: Bu
   const span = object.members.get('model');
   const named = parseModel(body, span);
   const stream = isTrue(body, object.members.get('stream'));
-  const usageEdit = stream && CHAT_COMPLETIONS.test(path) ? findUsageEdit(body, object) : undefined;
+  const usageEdit = stream && COMPLETIONS.test(path) ? findUsageEdit(body, object) : undefined;
   const requestedModel = findPathModel(path) ?? named;
   const isModelUnclear = span !== undefined && (named === undefined || span.isRepeated);
   return { model: recordedModel(named), requestedModel, isModelUnclear, stream, body, usageEdit };
