@@ -11,6 +11,7 @@ import {
 } from '../../src/proxy/models/model-list.js';
 import { MAX_TRIED_UPSTREAMS } from '../../src/proxy/exchange/exchange.js';
 import { MAX_LIST_PASSES, MAX_PASSES } from '../../src/proxy/request/loop-detection.js';
+import { CLOSE_TIMEOUT_MS, MESSAGE_LIMIT_BYTES } from '../../src/proxy/websocket/client-socket.js';
 import { LIMIT_BYTES, LIMIT_FIELDS, LIMIT_INFORMATIONAL } from '../../src/proxy/wire/header-budget.js';
 import { FAILURE_TTL_MS, SLOW_MS } from '../../src/upstreams/name-resolution/host-resolver.js';
 import { bytes, count, seconds } from './format.js';
@@ -71,6 +72,16 @@ export const PROXY_LIMITS: readonly Limit[] = [
     limit: 'mintkeep instances that a request passes',
     value: `${count(MAX_PASSES)}; \`GET /v1/models\`: ${count(MAX_LIST_PASSES)}`,
     beyond: '400 `loop_detected`',
+  },
+  {
+    limit: 'message of a WebSocket',
+    value: bytes(MESSAGE_LIMIT_BYTES),
+    beyond: 'the connection is closed with 1009',
+  },
+  {
+    limit: 'time for the closing handshake of a WebSocket',
+    value: seconds(CLOSE_TIMEOUT_MS),
+    beyond: 'the connection is cut',
   },
   {
     limit: 'look-ups of host names by an organization that take longer than ' + seconds(SLOW_MS),

@@ -62,6 +62,19 @@ export class LimitEnforcer {
     for (const scope of this.countersOf(limits).scopes) scope.add(tokens ?? 0, usd ?? 0, time, now);
   }
 
+  /**
+   * Counts the use of one response of a connection, which is recorded as a whole at its end.
+   * @returns function to be called after the connection was recorded
+   */
+  hold(limits: AppliedLimits, tokens: number | null, usd: number | null): () => void {
+    const { scopes } = this.countersOf(limits);
+    const time = Date.now();
+    const releases = scopes.map((scope) => scope.hold(tokens ?? 0, usd ?? 0, time));
+    return () => {
+      for (const release of releases) release(performance.now());
+    };
+  }
+
   private async decideLater(
     scopes: readonly ScopeConsumption[],
     buckets: readonly LocalBucket[],

@@ -10,7 +10,7 @@ import type { ProxyMetrics } from '../metrics/proxy-metrics.js';
 import { CLIENT_GONE_STATUS } from '../metrics/request-observer.js';
 import { UsageRecorder } from '../usage/write/usage-recorder.js';
 import { LimitEnforcer } from '../limits/limit-enforcer.js';
-import { Admission } from './admission.js';
+import { Admission } from './pool/admission.js';
 import { BodyBudget } from './request/body-budget.js';
 import { Exchange, MAX_TRIED_UPSTREAMS } from './exchange/exchange.js';
 import type { ExchangeServices } from './exchange/exchange.js';
@@ -30,6 +30,8 @@ import { RequestsInFlight } from './request/requests-in-flight.js';
 import { Targets } from './pool/targets.js';
 import { UpstreamConnections } from './wire/upstream-connections.js';
 import { UpstreamHealth } from './pool/upstream-health.js';
+import { handshakeFields, isHandshake, wantsWebSocket } from './websocket/handshake.js';
+import { WebSockets } from './websocket/web-sockets.js';
 import { toUsageRecord } from './exchange/usage-record.js';
 import type { ExchangeResult } from './exchange/usage-record.js';
 
@@ -44,6 +46,7 @@ export class ProxyForwarding {
     connections: UpstreamConnections,
     private readonly health: UpstreamHealth,
     private readonly models: ModelList,
+    private readonly webSockets: WebSockets,
     private readonly admission: Admission,
     private readonly enforcer: LimitEnforcer,
     private readonly limits: KeyLimits,
@@ -88,7 +91,9 @@ export class ProxyForwarding {
       { limitBytes, budget: this.bodies, ownerId: key.organizationId },
       {
         onRead: (body, held) => {
-          request.fields = parseFields(request.path, message.headers, body);
+          request.fields = wantsWebSocket(message)
+            ? handshakeFields(request.target)
+            : parseFields(request.path, message.headers, body);
           if (held) request.holdBody(held);
           if (body.length === 0 || this.keys.isStillValid(key, keyVersion)) this.loadPool(request, response);
           else this.reauthenticate(request, response, findProxyKey(message.headers)!);
@@ -151,10 +156,13 @@ export class ProxyForwarding {
     if (rejection) return this.reject(response, request, rejection, 'client_error');
     if (response.destroyed) return this.recordResult(request, CLIENT_GONE);
     const inOrder = this.health.sort(upstreams);
-    if (isModelList(request)) return this.models.respond(request, response, inOrder, this.recordResult);
-    if (respondWithModel(request, response, inOrder, this.recordResult)) return;
+    const isWebSocket = wantsWebSocket(response.req);
+    if (!isWebSocket && isModelList(request))
+      return this.models.respond(request, response, inOrder, this.recordResult);
+    if (!isWebSocket && respondWithModel(request, response, inOrder, this.recordResult)) return;
     const targets = Targets.create(inOrder, request, MAX_TRIED_UPSTREAMS);
     if (!targets) return this.reject(response, request, 'not_found', 'client_error');
+    if (isWebSocket) return this.webSockets.start(request, response, targets, this.recordResult);
     new Exchange(request, response, targets, this.services).start();
   }
 
@@ -181,19 +189,20 @@ export class ProxyForwarding {
     request.isRecorded = true;
     const record = toUsageRecord(request, result);
     this.recorder.record(record, onRecorded);
-    if (request.key.limits) this.enforcer.record(request.key.limits, record.total_tokens, record.cost_usd);
+    if (request.key.limits && !result.countedCost)
+      this.enforcer.record(request.key.limits, record.total_tokens, record.cost_usd);
     updateMetrics(this.metrics.proxy, request, result); // last, so that no client waits for it
   };
 }
 
 /** Finds a reason to reject a request before its body is read. */
-function findRejection(request: ProxiedRequest, { headers }: HttpRequest): ProxyErrorCode | undefined {
+function findRejection(request: ProxiedRequest, message: HttpRequest): ProxyErrorCode | undefined {
   // RFC 9110, section 9.3.8: the response to TRACE contains the request, and thus the key of the upstream.
   if (request.method === 'TRACE') return 'method_not_allowed';
-  // RFC 6455, section 4.1. Clients fall back to HTTP on a 426, but retry on an upstream's response to a bare GET.
-  if (headers['sec-websocket-key'] !== undefined) return 'websockets_unsupported';
+  // Clients fall back to HTTP on a 426, but retry on an upstream's response to a bare GET.
+  if (wantsWebSocket(message) && !isHandshake(message)) return 'websockets_unsupported';
   const limit = isModelList(request) ? MAX_LIST_PASSES : MAX_PASSES;
-  return isLoop(headers[LOOP_HEADER], limit) ? 'loop_detected' : undefined;
+  return isLoop(message.headers[LOOP_HEADER], limit) ? 'loop_detected' : undefined;
 }
 
 function updateMetrics(metrics: ProxyMetrics, { beganAt }: ProxiedRequest, result: ExchangeResult): void {

@@ -7,7 +7,7 @@ import { UpstreamsModule } from '../upstreams/upstreams.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { PricesModule } from '../prices/prices.module.js';
 import { UsageModule } from '../usage/usage.module.js';
-import { Admission } from './admission.js';
+import { Admission } from './pool/admission.js';
 import { BodyBudget } from './request/body-budget.js';
 import { KeyLimits } from './request/key-limits.js';
 import { ModelList } from './models/model-list.js';
@@ -17,6 +17,8 @@ import { ProxyHandler } from './proxy.handler.js';
 import { RejectedRequests } from './errors/rejected-requests.js';
 import { RequestsInFlight } from './request/requests-in-flight.js';
 import { UpstreamConnections } from './wire/upstream-connections.js';
+import { OpenWebSockets } from './websocket/open-web-sockets.js';
+import { WebSockets } from './websocket/web-sockets.js';
 import { UpstreamHealth } from './pool/upstream-health.js';
 
 /** Reverse proxy below `/v1`: forwards requests with a proxy key to the upstreams of the key's owner. */
@@ -34,6 +36,8 @@ import { UpstreamHealth } from './pool/upstream-health.js';
     KeyLimits,
     BodyBudget,
     RequestsInFlight,
+    OpenWebSockets,
+    WebSockets,
   ],
 })
 export class ProxyModule implements OnModuleInit {

@@ -72,9 +72,10 @@ const FOLDERS: Record<string, readonly string[]> = {
   'proxy/metering': ['json', 'wire'],
   'proxy/request': ['json', 'wire'],
   'proxy/errors': ['wire'],
-  'proxy/pool': ['request', 'wire'],
+  'proxy/pool': ['errors', 'request', 'wire'],
   'proxy/exchange': ['errors', 'metering', 'pool', 'request', 'wire'],
   'proxy/models': ['errors', 'exchange', 'json', 'pool', 'request', 'wire'],
+  'proxy/websocket': ['errors', 'exchange', 'json', 'metering', 'pool', 'request', 'wire'],
   'usage/query': ['record'],
   'usage/write': ['journal', 'record'],
 };

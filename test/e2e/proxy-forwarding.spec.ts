@@ -149,15 +149,11 @@ describe('request to the upstream', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it.each([
-    ['with its Upgrade header', { connection: 'Upgrade', upgrade: 'websocket' }],
-    ['without the Upgrade header, as load balancers relay it', {}],
-  ])('is not sent for a WebSocket handshake %s', async (_description, hops) => {
-    const handshake = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' };
-    const get = { method: 'GET', path: '/v1/responses', headers: { ...handshake, ...hops } };
-    const { status, text, headers } = await call(app, key, get);
-    expect([status, JSON.parse(text).error.code]).toEqual([426, 'websockets_unsupported']);
-    expect(headers.upgrade).toBe('HTTP/1.1');
+  it('is not sent for a WebSocket handshake without its Upgrade header, as load balancers relay it', async () => {
+    const headers = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' };
+    const reply = await call(app, key, { method: 'GET', path: '/v1/responses', headers });
+    expect([reply.status, JSON.parse(reply.text).error.code]).toEqual([426, 'websockets_unsupported']);
+    expect(reply.headers.upgrade).toBe('HTTP/1.1');
     expect(upstream.requests).toEqual([]);
   });
 

@@ -20,6 +20,8 @@ import type { S3 } from '../support/s3.js';
 import { startService, temporaryFolder } from '../support/service.js';
 import type { Service } from '../support/service.js';
 import { sessionFor } from '../support/sessions.js';
+import { openSocket } from '../support/web-socket-client.js';
+import { startWebSocketUpstream } from '../support/web-socket-upstream.js';
 
 describeWith(NGINX, 'behind the load balancer', () => {
   let database: TestDatabase;
@@ -121,6 +123,21 @@ describeWith(NGINX, 'behind the load balancer', () => {
     }
     response.end('data: [DONE]\n\n');
     await once(stream, 'end');
+  });
+
+  it('passes WebSockets on, and closes them on both replicas when their key is revoked', async () => {
+    const provider = await startWebSocketUpstream();
+    provider.answer = (message, socket) => socket.send(`echo ${message}`);
+    const agent = await as('talker');
+    const fields = { name: 'Realtime', base_url: provider.url, api_key: 'the-key-of-the-fake' };
+    await agent.post('/me/upstreams').send(fields).expect(201);
+    const { id, api_key: key } = await keyOf('talker');
+    const sockets = await inParallel(10, () => openSocket(behind, key));
+    for (const { socket } of sockets) socket.send('hello');
+    for (const { messages } of sockets) await eventually(() => expect(messages).toEqual(['echo hello']));
+    await agent.delete(`/me/keys/${id}`).expect(204);
+    for (const { closed } of sockets) expect(await closed).toEqual([1_008, 'invalid_proxy_key']);
+    await provider.close();
   });
 
   it('a key that is revoked is served by neither replica from then on', async () => {

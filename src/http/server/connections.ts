@@ -60,7 +60,10 @@ export class Connections {
   end(isBalancer: (socket: Socket) => boolean): void {
     this.isEnding = true;
     this.isBalancer = isBalancer;
-    for (const { running } of this.connections.values()) if (running) running.shouldKeepAlive = false;
+    for (const { running, onEnding } of this.connections.values()) {
+      if (running) running.shouldKeepAlive = false;
+      onEnding?.();
+    }
     this.destroyIdle(isBalancer);
     setTimeout(() => {
       this.isBalancer = () => false;
@@ -91,6 +94,13 @@ export class Connections {
   incomplete(socket: Socket): HttpRequest | undefined {
     const request = this.connections.get(socket)?.running?.req;
     return request?.complete === false ? request : undefined;
+  }
+
+  /** @param onEnding is called when the server stops, because the other protocol has to end the connection */
+  onUpgrade(socket: Socket, onEnding: () => void): void {
+    const connection = this.connections.get(socket);
+    if (connection) connection.onEnding = onEnding;
+    if (this.isEnding) setImmediate(onEnding);
   }
 
   /** @param listener is called after each response of the connection */
@@ -187,4 +197,6 @@ interface Connection {
   reject?: () => void;
   /** Is called after each response of the connection. */
   onResponseClosed?: () => void;
+  /** Ends a connection that was taken over for another protocol. */
+  onEnding?: () => void;
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { GrowingBuffer } from '../../common/api/growing-buffer.js';
-import type { HttpRequest } from '../http-exchange.js';
+import type { HttpRequest, HttpResponse } from '../http-exchange.js';
 import { lingerAtEnd } from '../linger.js';
 import type { Connections } from './connections.js';
 
@@ -17,6 +17,9 @@ const WAITING_LIMIT_BYTES = 65_536;
 /** Node destroys the connection at once, with the responses that are not delivered yet. */
 const DESTROYS_CONNECTION = /^[\r\n]*(?:CONNECT|PRI) /;
 const LONGEST_MATCH_BYTES = 32;
+const EMPTY = Buffer.alloc(0);
+
+const readers = new WeakMap<Socket, PipelinedReader>();
 
 /**
  * Passes the bytes of a connection to Node's parser, request by request. Left alone, the parser starts all requests of
@@ -50,12 +53,39 @@ export class PipelinedReader {
     private readonly parse: (bytes: Buffer) => void,
     private readonly reject: () => void,
   ) {
-    socket.on('data', (bytes) => this.onData(bytes));
-    socket.on('resume', () => this.passOn()); // behind Node's listener, which may pause the socket again
+    socket.on('data', this.onData);
+    socket.on('resume', this.passOn); // behind Node's listener, which may pause the socket again
+    readers.set(socket, this);
     connections.onResponseClosed(socket, () => this.onResponseClosed());
   }
 
-  private onData(bytes: Buffer): void {
+  /**
+   * Takes a connection over from HTTP, for another protocol. The open response is not written by Node any more, and is
+   * closed with the connection.
+   * @param response response to the last request
+   * @param onEnding called when the server stops: the connection has to end
+   * @returns bytes that followed the request; undefined if earlier responses are open, or the connection was closed
+   */
+  static takeOver({ socket, headersSent }: HttpResponse, onEnding: () => void): Upgraded | undefined {
+    const reader = socket && readers.get(socket);
+    if (!reader || headersSent || socket.destroyed) return undefined;
+    const head = reader.release();
+    reader.connections.onUpgrade(socket, onEnding);
+    return { socket, head };
+  }
+
+  private release(): Buffer {
+    const { socket, rest = EMPTY } = this;
+    socket.off('data', this.onData);
+    socket.off('resume', this.passOn);
+    readers.delete(socket);
+    this.rest = undefined;
+    this.waiting = undefined;
+    if (socket.isPaused()) socket.resume();
+    return rest;
+  }
+
+  private readonly onData = (bytes: Buffer): void => {
     if (!this.rest) {
       this.rest = bytes;
       this.passOn();
@@ -64,7 +94,7 @@ export class PipelinedReader {
       this.socket.pause(); // a reader of a body has resumed the socket
       this.socket.unshift(bytes);
     }
-  }
+  };
 
   private append(rest: Buffer, bytes: Buffer): void {
     if (!this.waiting) {
@@ -83,7 +113,7 @@ export class PipelinedReader {
     else this.passOn();
   }
 
-  private passOn(): void {
+  private readonly passOn = (): void => {
     const { socket } = this;
     while (this.rest && !socket.isPaused() && !socket.destroyed) {
       const treatment = this.connections.treatmentOf(socket);
@@ -91,7 +121,7 @@ export class PipelinedReader {
       else if (treatment === 'drop') this.drop();
       else return this.wait(this.rest);
     }
-  }
+  };
 
   private drop(): void {
     this.rest = undefined;
@@ -145,6 +175,13 @@ export class PipelinedReader {
   private byteAt(bytes: Buffer, index: number): number {
     return index < 0 ? this.tail[index === -1 ? 1 : 0] : bytes[index]!;
   }
+}
+
+/** Connection that was taken over from HTTP. */
+export interface Upgraded {
+  readonly socket: Socket;
+  /** Bytes that followed the request. */
+  readonly head: Buffer;
 }
 
 function destroysConnection(bytes: Buffer): boolean {

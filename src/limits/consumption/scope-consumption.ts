@@ -27,6 +27,8 @@ export class ScopeConsumption {
   private loadedPeriod?: number | null = undefined;
   private present: Present;
   private own: OwnUse[] = [];
+  /** Uses whose records follow when their connections end. */
+  private readonly held = new Set<Use>();
   private writtenUntil = -Infinity;
   private tokenSum = 0;
   private usdSum = 0;
@@ -80,6 +82,21 @@ export class ScopeConsumption {
     if (this.own.length > OWN_MAX) this.own.splice(0, 2, sumOf(this.own[0]!, this.own[1]!));
   }
 
+  /**
+   * Adds the use of one response of a connection. It counts here until the record of the connection is written.
+   * @returns function to be called after the connection was recorded, with the time of `performance.now()`
+   */
+  hold(tokens: number, usd: number, now: number): (recordedAt: number) => void {
+    const use = { at: now, tokens, usd };
+    this.held.add(use);
+    this.sumsEndAt = -Infinity;
+    return (measuredAt) => {
+      this.held.delete(use);
+      this.own.push({ ...use, measuredAt });
+      this.sumsEndAt = -Infinity;
+    };
+  }
+
   /** Tokens of the last minute. */
   tokens(now: number): number {
     if (now >= this.sumsEndAt) this.sumUp(now);
@@ -99,7 +116,7 @@ export class ScopeConsumption {
     this.tokenSum = 0;
     this.usdSum = start === this.loadedPeriod ? this.spentInDatabase : 0;
     this.sumsEndAt = this.present.end;
-    for (const uses of [this.seconds, this.own]) {
+    for (const uses of [this.seconds, this.own, this.held]) {
       for (const { at, tokens, usd } of uses) {
         if (at >= (start ?? 0)) this.usdSum += usd;
         if (at <= from) continue;
@@ -122,7 +139,7 @@ export class ScopeConsumption {
   /** Time until the tokens of the last minute are fewer than the limit. */
   retryMs(now: number): number {
     let tokens = this.tokens(now);
-    for (const use of [...this.seconds, ...this.own].toSorted((a, b) => a.at - b.at)) {
+    for (const use of [...this.seconds, ...this.own, ...this.held].toSorted((a, b) => a.at - b.at)) {
       if (use.at <= now - WINDOW_MS) continue;
       tokens -= use.tokens;
       if (tokens < this.limits.tokensPerMinute!) return use.at + WINDOW_MS - now;

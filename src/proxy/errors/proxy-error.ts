@@ -16,7 +16,11 @@ const ERRORS = {
     'invalid_request_error',
     'TRACE is not supported, because its response would show the key of the upstream',
   ],
-  websockets_unsupported: [426, 'invalid_request_error', 'WebSockets are not supported; use HTTP'],
+  websockets_unsupported: [
+    426,
+    'invalid_request_error',
+    'the WebSocket handshake is incomplete, or no upstream supports WebSockets here; use HTTP',
+  ],
   invalid_request: [
     400,
     'invalid_request_error',

@@ -17,7 +17,7 @@ const BUFFER_LIMIT_BYTES = 65_536;
 export const FIRST_EVENT_LIMIT_MS = 5_000;
 
 /** Sends a request to one upstream, decides on the response, and delivers the response. */
-export class Attempt implements ResponseListener {
+export class Attempt implements ResponseListener, AttemptResult {
   /** Status of the response; null while there is no response. */
   status: number | null = null;
   error: AttemptError | null = null;
@@ -196,6 +196,16 @@ export class Attempt implements ResponseListener {
   private isOver(): boolean {
     return this.state === 'ended' || this.state === 'aborted';
   }
+}
+
+/** Attempt as usage records and metrics report it. */
+export interface AttemptResult {
+  readonly target: Target;
+  /** Status of the response; null if there was none. */
+  readonly status: number | null;
+  readonly error: AttemptError | null;
+  /** Time until the attempt was accepted or rejected. */
+  readonly durationMs: number;
 }
 
 /** Reason for which a response was rejected. */

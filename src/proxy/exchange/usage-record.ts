@@ -2,7 +2,7 @@ import { firstCodePoints, storableText } from '../../common/text/text.js';
 import { NO_COST, requestCost } from '../../prices/request-cost.js';
 import type { RequestCost } from '../../prices/request-cost.js';
 import type { UpstreamAttempt, UsageOutcome, UsageRecord } from '../../usage/record/usage-record.js';
-import type { Attempt } from './attempt.js';
+import type { AttemptResult } from './attempt.js';
 import { NO_USAGE } from '../metering/meter.js';
 import type { MeteredUsage } from '../metering/meter.js';
 import type { TokenCounts } from '../metering/token-counts.js';
@@ -26,7 +26,7 @@ export function toUsageRecord(request: ProxiedRequest, result: ExchangeResult): 
   const { usage = NO_USAGE, firstContentAt } = result;
   const { tokens, source } = usage;
   const upstream = result.attempt?.target ?? NO_UPSTREAM;
-  const cost = costOfResult(request, result, tokens);
+  const cost = result.countedCost ?? costOfResult(request, result, tokens);
   return {
     id: request.createRecordId(),
     request_id: request.id,
@@ -71,7 +71,7 @@ function costOfResult(request: ProxiedRequest, result: ExchangeResult, tokens: T
   return requestCost(tokens, { name, upstreamId, provider, timeMs: request.arrivedAtMs }, request.prices);
 }
 
-function toUpstreamAttempt({ target, status, error, durationMs }: Attempt): UpstreamAttempt {
+function toUpstreamAttempt({ target, status, error, durationMs }: AttemptResult): UpstreamAttempt {
   const name = firstCodePoints(target.name, NAME_CODE_POINTS);
   return { upstream_id: target.id, upstream_name: name, status, error, ms: roundMilliseconds(durationMs) };
 }
@@ -86,12 +86,14 @@ export interface ExchangeResult {
   readonly status: number;
   readonly outcome: UsageOutcome;
   /** Attempt whose response was relayed, or the last one. */
-  readonly attempt?: Attempt;
-  readonly attempts: readonly Attempt[];
+  readonly attempt?: AttemptResult;
+  readonly attempts: readonly AttemptResult[];
   readonly isStream: boolean;
   readonly usage?: MeteredUsage;
   /** Arrival of the first content, by `performance.now()`. */
   readonly firstContentAt?: number;
+  /** Cost of the responses of a WebSocket, which count for the limits one by one. */
+  readonly countedCost?: RequestCost;
 }
 
 /** Records the result of a request once, and then calls `onRecorded`. A second call for a request does nothing. */

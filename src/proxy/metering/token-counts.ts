@@ -85,6 +85,11 @@ function sumPasses(counts: readonly TokenCounts[], fallback: TokenCounts): Token
   );
 }
 
+/** Adds the counts of the responses of one connection. A count is null if no response reports it. */
+export function addTokenCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
+  return sumPasses([a, b], NO_TOKENS);
+}
+
 /**
  * Parses reasoning tokens of providers that bill them as output but count them separately. xAI reports the number. Gemini
  * includes them in the total only.
@@ -119,7 +124,10 @@ function parseAnthropicInput(usage: ProviderUsage): number | null {
 }
 
 function parseCachedInput(usage: ProviderUsage): number | null {
-  const details = asObject(usage.prompt_tokens_details) ?? asObject(usage.input_tokens_details);
+  const details =
+    asObject(usage.prompt_tokens_details) ??
+    asObject(usage.input_tokens_details) ??
+    asObject(usage.input_token_details); // OpenAI Realtime API
   return (
     parseCount(details?.cached_tokens) ??
     parseCount(usage.cache_read_input_tokens) ??

@@ -7,12 +7,18 @@ import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
 import { LOOP_HEADER, LOOP_TOKEN } from '../request/loop-detection.js';
 import type { ProxiedRequest } from '../request/proxied-request.js';
 import type { RequestFields } from '../request/request-fields.js';
-import { replacePathModel } from '../request/requested-model.js';
+import { replacePathModel, replaceQueryModel } from '../request/requested-model.js';
 import type { RequestedModel } from '../request/requested-model.js';
 import type { WireRequest } from '../wire/upstream-connection.js';
 
 /** Sent only to upstreams whose key is a proxy key: no other upstream leads to a mintkeep. */
 const LOOP_LINE = `${LOOP_HEADER}: ${LOOP_TOKEN}\r\n`;
+
+/** Edits of a request target that names its model. */
+const REPLACE_MODEL: Partial<Record<RequestedModel['place'], (target: string, model: string) => string>> = {
+  path: replacePathModel,
+  query: replaceQueryModel,
+};
 
 /** Iterates over the targets of one request in the order of the attempts. Computes each target on demand. */
 export class Targets {
@@ -53,8 +59,9 @@ export class Targets {
 
   private targetFor(upstreamModel: string | null): RequestTarget {
     const { requestTarget, model } = this;
-    if (upstreamModel === null || model?.place !== 'path') return requestTarget;
-    return parseRequestTarget(replacePathModel(requestTarget.target, upstreamModel)) ?? requestTarget;
+    const replace = model && REPLACE_MODEL[model.place];
+    if (upstreamModel === null || !replace) return requestTarget;
+    return parseRequestTarget(replace(requestTarget.target, upstreamModel)) ?? requestTarget;
   }
 }
 

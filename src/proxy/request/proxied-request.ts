@@ -9,6 +9,7 @@ import type { Edit } from './edit.js';
 import { hasSecondFormModel } from './form-model.js';
 import type { HeldBody } from './held-body.js';
 import { modelEdit } from './requested-model.js';
+import { findProxyKey } from './proxy-credential.js';
 import { NO_FIELDS } from './request-fields.js';
 import { toUpstreamHeaderLines } from '../wire/wire-headers.js';
 
@@ -42,7 +43,8 @@ export class ProxiedRequest {
   private ownTime?: string = undefined;
 
   constructor(
-    readonly key: AuthenticatedKey,
+    /** Replaced when the key of an open WebSocket is verified again. */
+    public key: AuthenticatedKey,
     private readonly request: HttpRequest,
   ) {
     const { method = 'GET', url = '/v1' } = request;
@@ -113,6 +115,16 @@ export class ProxiedRequest {
   /** Whether the body is a form with several fields `model`. */
   hasSecondFormModel(): boolean {
     return hasSecondFormModel(this.fields.body, this.request.headers['content-type']);
+  }
+
+  /** Value of a header of the client. */
+  header(name: 'sec-websocket-protocol'): string | undefined {
+    return this.request.headers[name];
+  }
+
+  /** Proxy key that the client sent. */
+  get secret(): string {
+    return findProxyKey(this.request.headers)!;
   }
 
   /** Lines of the client's headers that upstreams receive. */

@@ -10,8 +10,8 @@ export interface BodySpan {
 /** Model that a request names, and the place of its name. */
 export interface RequestedModel {
   readonly name: string;
-  readonly place: 'json' | 'form' | 'path';
-  /** Position of the name, including its quotes in JSON; undefined in a path. */
+  readonly place: 'json' | 'form' | 'path' | 'query';
+  /** Position of the name, including its quotes in JSON; undefined in a path or query. */
   readonly span?: BodySpan;
 }
 
@@ -31,6 +31,21 @@ export function findPathModel(path: string): RequestedModel | undefined {
 export function replacePathModel(target: string, model: string): string {
   const query = target.indexOf('?');
   return `${MODELS}${encodeURIComponent(model)}${query < 0 ? '' : target.slice(query)}`;
+}
+
+/** Reads the parameter `model` of a request target. */
+export function findQueryModel(target: string): { readonly name?: string; readonly isUnclear: boolean } {
+  const query = target.indexOf('?');
+  const [name, ...others] = query < 0 ? [] : new URLSearchParams(target.slice(query)).getAll('model');
+  return others.length > 0 ? { isUnclear: true } : { name, isUnclear: false };
+}
+
+/** Replaces the parameter `model` of a request target. */
+export function replaceQueryModel(target: string, model: string): string {
+  const query = target.indexOf('?');
+  const parameters = new URLSearchParams(target.slice(query));
+  parameters.set('model', model);
+  return `${target.slice(0, query)}?${parameters.toString()}`;
 }
 
 /** Edit of the body that names another model. */

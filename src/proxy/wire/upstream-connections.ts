@@ -143,7 +143,8 @@ export class UpstreamRequest {
   }
 }
 
-function toFailureKind(error: Error): FailureKind {
+/** @param error of a connection that could not be opened */
+export function toFailureKind(error: Error): FailureKind {
   const failure = classifyConnectError(error);
   return failure === 'certificate' ? 'tls' : failure;
 }

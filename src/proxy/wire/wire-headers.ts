@@ -9,6 +9,7 @@ const HOP_BY_HOP = `
 const NOT_TO_UPSTREAM = toNames(`${HOP_BY_HOP}
   authorization x-api-key api-key x-goog-api-key cookie cookie2
   forwarded via x-real-ip x-client-ip x-cluster-client-ip true-client-ip client-ip
+  sec-websocket-key sec-websocket-version sec-websocket-extensions sec-websocket-protocol
   host content-length expect accept-encoding`);
 const NOT_TO_UPSTREAM_PREFIX = /^(?:x-forwarded|x-original-|cf-|fly-client|fastly-client)/;
 
@@ -20,6 +21,7 @@ const NOT_TO_CLIENT_PREFIX = /^(?:access-control-|x-accel-)/;
 /** The line from `alt-svc` on lists headers about the host of the upstream, which is not the host of mintkeep. */
 const NOT_TO_CLIENT = toNames(`${HOP_BY_HOP}
   set-cookie set-cookie2 x-request-id request-id
+  sec-websocket-accept sec-websocket-extensions sec-websocket-protocol
   alt-svc strict-transport-security nel report-to reporting-endpoints clear-site-data
   x-sendfile x-lighttpd-send-file x-reproxy-url`);
 

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { LimitEnforcer } from '../limits/limit-enforcer.js';
-import type { Exceeded, Verdict } from '../limits/limit-enforcer.js';
-import type { AppliedLimits, Level } from '../limits/rules/applied-limits.js';
-import { Metrics } from '../metrics/metrics.js';
-import type { PoolUpstream } from '../upstreams/upstreams.service.js';
-import type { RejectionReason } from './errors/proxy-error.js';
-import type { Pool } from './pool/pools.js';
-import { upstreamsFor } from './pool/routing.js';
-import { generatesNothing } from './request/generates-nothing.js';
-import type { ProxiedRequest } from './request/proxied-request.js';
+import { LimitEnforcer } from '../../limits/limit-enforcer.js';
+import type { Exceeded, Verdict } from '../../limits/limit-enforcer.js';
+import type { AppliedLimits, Level } from '../../limits/rules/applied-limits.js';
+import { Metrics } from '../../metrics/metrics.js';
+import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
+import type { RejectionReason } from '../errors/proxy-error.js';
+import type { Pool } from './pools.js';
+import { upstreamsFor } from './routing.js';
+import { generatesNothing } from '../request/generates-nothing.js';
+import type { ProxiedRequest } from '../request/proxied-request.js';
 
 const SHOWN_MODEL_LENGTH = 200;
 const CONTROL_CHARACTERS = /\p{Cc}/gu;
@@ -61,12 +61,15 @@ export class Admission {
   private checkAllowed(request: ProxiedRequest, limits: AppliedLimits): RejectionReason | undefined {
     const { requestedModel } = request.fields;
     if (!requestedModel && generatesNothing(request)) return undefined;
-    const forbidding = limits.findForbidding(requestedModel?.name);
+    return this.checkName(requestedModel?.name, limits);
+  }
+
+  /** Checks the name of a model against limits. @param name undefined if none is named */
+  checkName(name: string | undefined, limits: AppliedLimits): RejectionReason | undefined {
+    const forbidding = limits.findForbidding(name);
     if (!forbidding) return undefined;
     this.metrics.proxy.limited('models', forbidding.level);
-    const model = requestedModel
-      ? `the model ${shown(requestedModel.name)}`
-      : 'a request that names no model';
+    const model = name === undefined ? 'a request that names no model' : `the model ${shown(name)}`;
     const message = `the models limit ${OF[forbidding.level]} does not allow ${model}`;
     return { code: 'model_not_allowed', message };
   }
