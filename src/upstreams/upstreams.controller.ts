@@ -6,7 +6,7 @@ import { Operation } from '../common/api/operation.js';
 import { AdminOnly, OwnedController, Scope } from '../organizations/scope/owner-scope.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { CreateUpstreamDto, UpdateUpstreamDto } from './dto/upstream.requests.js';
-import { UpstreamListResponse, UpstreamResponse, UpstreamTestResponse } from './dto/upstream.response.js';
+import { UpstreamListResponse, UpstreamResponse, UpstreamCheckResponse } from './dto/upstream.response.js';
 import { ModelRulesTooLong, NameTaken, TooManyUpstreams } from './upstreams.errors.js';
 import { UpstreamsService } from './upstreams.service.js';
 
@@ -64,7 +64,7 @@ export class UpstreamsController {
   /** Takes no body. A fault of the upstream is part of the response, not an error. */
   @Operation('testUpstream', 'Test an upstream by listing its models', {
     description: 'A fault of the upstream is part of the response, not an error.',
-    response: UpstreamTestResponse,
+    response: UpstreamCheckResponse,
     rejects: [NotFound],
   })
   @AdminOnly('test upstreams')
@@ -73,7 +73,7 @@ export class UpstreamsController {
   test(
     @Scope() scope: OwnerScope,
     @Param('upstreamId', ParseIntPipe) id: number,
-  ): Promise<UpstreamTestResponse> {
+  ): Promise<UpstreamCheckResponse> {
     return this.upstreams.test(scope, id);
   }
 }
