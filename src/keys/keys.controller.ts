@@ -70,6 +70,7 @@ export class KeysController {
   }
 
   @Operation('renameKey', 'Rename a key', {
+    description: 'Changes the name only. The key itself stays valid.',
     response: KeyResponse,
     rejects: [NotFound, OrganizationNotFound, ScopeImmutable],
   })

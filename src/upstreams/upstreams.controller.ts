@@ -15,7 +15,10 @@ import { UpstreamsService } from './upstreams.service.js';
 export class UpstreamsController {
   constructor(private readonly upstreams: UpstreamsService) {}
 
-  @Operation('listUpstreams', 'List upstreams', { response: UpstreamListResponse })
+  @Operation('listUpstreams', 'List upstreams', {
+    description: 'Includes disabled upstreams. API keys are never returned.',
+    response: UpstreamListResponse,
+  })
   @AdminOnly('list upstreams')
   @Get()
   async list(@Scope() scope: OwnerScope): Promise<UpstreamListResponse> {
@@ -23,6 +26,7 @@ export class UpstreamsController {
   }
 
   @Operation('createUpstream', 'Add an upstream', {
+    description: 'The API key is stored encrypted and never returned.',
     response: UpstreamResponse,
     rejects: [NameTaken, TooManyUpstreams, ModelRulesTooLong],
   })
@@ -32,7 +36,11 @@ export class UpstreamsController {
     return this.upstreams.create(scope, body);
   }
 
-  @Operation('getUpstream', 'Get an upstream', { response: UpstreamResponse, rejects: [NotFound] })
+  @Operation('getUpstream', 'Get an upstream', {
+    description: 'Returns the last 4 characters of the API key only.',
+    response: UpstreamResponse,
+    rejects: [NotFound],
+  })
   @AdminOnly('read upstreams')
   @Get(':upstreamId')
   get(@Scope() scope: OwnerScope, @Param('upstreamId', ParseIntPipe) id: number): Promise<UpstreamResponse> {
@@ -40,6 +48,8 @@ export class UpstreamsController {
   }
 
   @Operation('updateUpstream', 'Change an upstream', {
+    description:
+      'Members that are absent keep their value. The new values apply to the next request of the proxy.',
     response: UpstreamResponse,
     rejects: [NotFound, NameTaken, ModelRulesTooLong],
   })
@@ -53,7 +63,11 @@ export class UpstreamsController {
     return this.upstreams.update(scope, id, body);
   }
 
-  @Operation('deleteUpstream', 'Remove an upstream', { rejects: [NotFound] })
+  @Operation('deleteUpstream', 'Remove an upstream', {
+    description:
+      'The next request of the proxy does not use the upstream any more. Its usage records remain.',
+    rejects: [NotFound],
+  })
   @AdminOnly('delete upstreams')
   @HttpCode(HttpStatus.NO_CONTENT)
   @Delete(':upstreamId')
