@@ -17,7 +17,10 @@ export class DashboardConfigController {
     this.config = DashboardConfigResponse.from(VERSION, publicUrl, dashboard!);
   }
 
-  @Operation('getDashboardConfig', 'Settings of the dashboard', { response: DashboardConfigResponse })
+  @Operation('getDashboardConfig', 'Settings of the dashboard', {
+    description: 'Public settings that the web application reads before the sign-in.',
+    response: DashboardConfigResponse,
+  })
   @Header('Cache-Control', 'no-cache')
   @Get('config.json')
   get(): DashboardConfigResponse {

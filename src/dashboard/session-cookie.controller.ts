@@ -53,6 +53,7 @@ export class SessionCookieController {
   }
 
   @Operation('closeCookieSession', 'Close the session for the approval page', {
+    description: 'Deletes the cookie. The session itself stays valid.',
     responseHeaders: ['Set-Cookie'],
     rejects: [CsrfFailed],
   })

@@ -38,6 +38,7 @@ export class DevSignInController {
   ) {}
 
   @Operation('showSignIn', 'The development sign-in page', {
+    description: 'A form for any e-mail address. Exists in development only.',
     response: 'page',
     rejects: [NotLocalRequest],
     query: RETURN_TO,

@@ -52,6 +52,7 @@ export class DocumentsController {
   }
 
   @Operation('createDocument', 'Create a document', {
+    description: 'The slug must be unique in the project. The response has the ETag of the first version.',
     response: DocumentResponse,
     responseHeaders: ['ETag'],
     rejects: [NotFound, SlugTaken, TooManyDocuments],
@@ -67,7 +68,11 @@ export class DocumentsController {
     return present(await this.documents.create(scope, projectId, body), response);
   }
 
-  @Operation('getDocument', 'Get a document', { response: DocumentResponse, rejects: [NotFound] })
+  @Operation('getDocument', 'Get a document', {
+    description: 'Returns the document with its content.',
+    response: DocumentResponse,
+    rejects: [NotFound],
+  })
   @Get(':documentId')
   async get(
     @Scope() scope: OwnerScope,
@@ -85,6 +90,8 @@ export class DocumentsController {
   }
 
   @Operation('updateDocument', 'Change a document', {
+    description:
+      'Members that are absent or null keep their value. `If-Match` with an ETag prevents lost updates.',
     response: DocumentResponse,
     responseHeaders: ['ETag'],
     rejects: [NotFound, SlugTaken, PreconditionFailed],
@@ -104,6 +111,7 @@ export class DocumentsController {
   }
 
   @Operation('deleteDocument', 'Delete a document', {
+    description: 'Cannot be undone. `If-Match` with an ETag deletes that version only.',
     rejects: [NotFound, PreconditionFailed],
     headers: IF_MATCH,
   })

@@ -13,7 +13,10 @@ export class HealthController {
   constructor(private readonly health: HealthService) {}
 
   /** Responds 200 while the process is alive, without any I/O. */
-  @Operation('getHealth', 'Check whether the process is alive', { response: LivenessResponse })
+  @Operation('getHealth', 'Check whether the process is alive', {
+    description: 'Checks no dependency: a failure means that the process has to be restarted.',
+    response: LivenessResponse,
+  })
   @Get('healthz')
   live(): LivenessResponse {
     return { status: 'ok' };
@@ -21,6 +24,8 @@ export class HealthController {
 
   /** Responds 200 if requests can be served, otherwise 503 with the failed checks. */
   @Operation('getReadiness', 'Check whether requests can be served', {
+    description:
+      'Checks PostgreSQL and the storage. The status is 503 if one of them fails or the process is stopping.',
     response: ReadinessResponse,
     otherStatuses: [HttpStatus.SERVICE_UNAVAILABLE],
   })

@@ -19,7 +19,7 @@ import { PersonalOrganization } from '../organizations/model/organizations.error
 import { AdminOnly, Scope } from '../organizations/scope/owner-scope.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { InviteDto } from './dto/invitation.requests.js';
-import { InvitationListResponse, NewInvitationResponse } from './dto/invitation.response.js';
+import { InvitationListResponse, CreatedInvitationResponse } from './dto/invitation.response.js';
 import { INVITATION_STATUSES } from './invitation.entity.js';
 import type { InvitationStatus } from './invitation.entity.js';
 import {
@@ -44,13 +44,13 @@ export class InvitationsController {
 
   @Operation('inviteMember', 'Invite a person', {
     description: `Valid for 7 days. ${MAIL_LIMITS}`,
-    response: NewInvitationResponse,
+    response: CreatedInvitationResponse,
     rejects: [AlreadyMember, InvitationPending, new PersonalOrganization('invited to'), TooManyInvitations],
   })
   @AdminOnly('invite members')
   @Header('Cache-Control', 'no-store')
   @Post('invite')
-  invite(@Scope() scope: OwnerScope, @JsonBody() body: InviteDto): Promise<NewInvitationResponse> {
+  invite(@Scope() scope: OwnerScope, @JsonBody() body: InviteDto): Promise<CreatedInvitationResponse> {
     return this.invitations.invite(scope, body);
   }
 
@@ -79,7 +79,7 @@ export class InvitationsController {
 
   @Operation('resendInvitation', 'Send an invitation again', {
     description: `Creates a new token that is valid for 7 days. The old link no longer works. ${MAIL_LIMITS}`,
-    response: NewInvitationResponse,
+    response: CreatedInvitationResponse,
     rejects: [NotFound, InvitationNotPending],
   })
   @AdminOnly('resend invitations')
@@ -89,7 +89,7 @@ export class InvitationsController {
   resend(
     @Scope() scope: OwnerScope,
     @Param('invitationId', ParseIntPipe) id: number,
-  ): Promise<NewInvitationResponse> {
+  ): Promise<CreatedInvitationResponse> {
     return this.invitations.resend(scope, id);
   }
 }

@@ -18,7 +18,7 @@ import { lockOrganizationAsAdmin } from '../organizations/scope/organization-loc
 import { slugToInviteTo } from '../organizations/model/organization-rules.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import type { InviteDto } from './dto/invitation.requests.js';
-import type { InvitationResponse, NewInvitationResponse } from './dto/invitation.response.js';
+import type { InvitationResponse, CreatedInvitationResponse } from './dto/invitation.response.js';
 import { InvitationMailer } from './invitation-mailer.js';
 import { joinUrl } from './invitation-message.js';
 import { findInvitation, LIST, listValues, lockInvitation, toInvitationResponse } from './invitation-rows.js';
@@ -64,7 +64,7 @@ export class InvitationsService implements OnModuleInit {
   }
 
   /** @throws PersonalOrganization @throws AlreadyMember @throws InvitationPending @throws TooManyInvitations */
-  invite(scope: OwnerScope, { email, role }: InviteDto): Promise<NewInvitationResponse> {
+  invite(scope: OwnerScope, { email, role }: InviteDto): Promise<CreatedInvitationResponse> {
     const { organizationId, user } = scope;
     const token = newToken();
     return this.transactions.run(async (transaction) => {
@@ -107,7 +107,7 @@ export class InvitationsService implements OnModuleInit {
   }
 
   /** Replaces the token, which invalidates the old link. @throws NotFound @throws InvitationNotPending */
-  resend(scope: OwnerScope, id: number): Promise<NewInvitationResponse> {
+  resend(scope: OwnerScope, id: number): Promise<CreatedInvitationResponse> {
     const token = newToken();
     return this.transactions.run(async (transaction) => {
       const { response } = await this.lock(scope, id, 'resend invitations', transaction);
@@ -138,7 +138,7 @@ export class InvitationsService implements OnModuleInit {
     id: number,
     token: string,
     transaction: EntityManager,
-  ): Promise<NewInvitationResponse> {
+  ): Promise<CreatedInvitationResponse> {
     const { response } = (await findInvitation({ id }, transaction))!;
     return { ...response, token, join_url: joinUrl(this.settings, token) };
   }

@@ -36,7 +36,10 @@ const IDEMPOTENT = 'A repeated request of the same user, while still a member, g
 export class ReceivedInvitationsController {
   constructor(private readonly invitations: ReceivedInvitationsService) {}
 
-  @Operation('listInvitations', 'List invitations for you', { response: ReceivedInvitationListResponse })
+  @Operation('listInvitations', 'List invitations for you', {
+    description: 'Pending invitations for the e-mail address of the caller.',
+    response: ReceivedInvitationListResponse,
+  })
   @Get()
   async list(@CurrentUser() user: SessionUser): Promise<ReceivedInvitationListResponse> {
     return { invitations: await this.invitations.list(user) };
@@ -81,7 +84,10 @@ export class ReceivedInvitationsController {
     return this.invitations.accept(user, { id });
   }
 
-  @Operation('declineInvitation', 'Decline an invitation', { rejects: REJECTIONS })
+  @Operation('declineInvitation', 'Decline an invitation', {
+    description: 'The invitation cannot be accepted afterwards.',
+    rejects: REJECTIONS,
+  })
   @HttpCode(HttpStatus.NO_CONTENT)
   @Post(':invitationId/decline')
   async decline(

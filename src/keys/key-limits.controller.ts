@@ -31,7 +31,11 @@ export class KeyLimitsGuard implements CanActivate {
 export class KeyLimitsController {
   constructor(private readonly limits: KeyLimitsService) {}
 
-  @Operation('getKeyLimits', 'Get the limits of a key', { response: LimitsResponse, rejects: [NotFound] })
+  @Operation('getKeyLimits', 'Get the limits of a key', {
+    description: 'Returns the limits of your own key and its consumption.',
+    response: LimitsResponse,
+    rejects: [NotFound],
+  })
   @Get('keys/:keyId/limits')
   get(@CurrentUser() user: SessionUser, @Param('keyId', ParseIntPipe) id: number): Promise<LimitsResponse> {
     return this.limits.get(id, { userId: user.id });
@@ -53,6 +57,7 @@ export class KeyLimitsController {
   }
 
   @Operation('getOrganizationKeyLimits', 'Get the limits of a key of an organization', {
+    description: 'An admin can read the limits of any key, a member only those of their own.',
     response: LimitsResponse,
     rejects: [NotFound],
   })
@@ -66,6 +71,7 @@ export class KeyLimitsController {
   }
 
   @Operation('putOrganizationKeyLimits', 'Replace the limits of a key of an organization', {
+    description: 'Replaces all limits of the key. A limit that is absent does not apply any more.',
     response: LimitsResponse,
     rejects: [NotFound],
   })

@@ -22,7 +22,7 @@ import { Scope } from '../organizations/scope/owner-scope.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { ScopesService } from '../organizations/scope/scopes.service.js';
 import { MINT_DESCRIPTION, MintKeyDto, MintOwnKeyDto, RenameKeyDto } from './dto/key.requests.js';
-import { KeyListResponse, KeyResponse, NewKeyResponse } from './dto/key.response.js';
+import { KeyListResponse, KeyResponse, CreatedKeyResponse } from './dto/key.response.js';
 import { ScopeImmutable, TooManyKeys } from './keys.errors.js';
 import type { KeyFilter } from './key-rows.js';
 import { KeysService } from './keys.service.js';
@@ -57,7 +57,7 @@ export class KeysController {
 
   @Operation('mintKey', 'Mint a key', {
     description: MINT_DESCRIPTION,
-    response: NewKeyResponse,
+    response: CreatedKeyResponse,
     rejects: [OrganizationNotFound, TooManyKeys],
   })
   @Header('Cache-Control', 'no-store')
@@ -65,11 +65,12 @@ export class KeysController {
   async mint(
     @CurrentUser() user: SessionUser,
     @OptionalJsonBody() body: MintOwnKeyDto,
-  ): Promise<NewKeyResponse> {
+  ): Promise<CreatedKeyResponse> {
     return this.keys.mint(await this.scopes.findScopeOrPersonal(user, body.organization_id), body);
   }
 
   @Operation('renameKey', 'Rename a key', {
+    description: 'Changes the name only. The key itself stays valid.',
     response: KeyResponse,
     rejects: [NotFound, OrganizationNotFound, ScopeImmutable],
   })
@@ -108,7 +109,7 @@ export class KeysController {
 
   @Operation('mintOrganizationKey', 'Mint a key of an organization', {
     description: MINT_DESCRIPTION,
-    response: NewKeyResponse,
+    response: CreatedKeyResponse,
     rejects: [TooManyKeys],
   })
   @Header('Cache-Control', 'no-store')
@@ -116,7 +117,7 @@ export class KeysController {
   mintForOrganization(
     @Scope() scope: OwnerScope,
     @OptionalJsonBody() body: MintKeyDto,
-  ): Promise<NewKeyResponse> {
+  ): Promise<CreatedKeyResponse> {
     return this.keys.mint(scope, body);
   }
 

@@ -13,7 +13,7 @@ import { MemberLeaving, OrganizationDeleting } from '../organizations/membership
 import { lockRole, lockOrganizationShared } from '../organizations/scope/organization-locks.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import type { MintKeyDto, RenameKeyDto } from './dto/key.requests.js';
-import type { KeyResponse, NewKeyResponse } from './dto/key.response.js';
+import type { KeyResponse, CreatedKeyResponse } from './dto/key.response.js';
 import { limitsAnything, NO_LIMITS } from '../limits/rules/limit-set.js';
 import { assertBelowKeyCaps, lockKeyCaps } from './key-caps.js';
 import type { KeyOwner } from './key-caps.js';
@@ -67,7 +67,7 @@ export class KeysService implements OnModuleInit {
   }
 
   /** @throws OrganizationNotFound if the caller is no longer a member @throws TooManyKeys */
-  mint(scope: OwnerScope, fields: MintKeyDto): Promise<NewKeyResponse> {
+  mint(scope: OwnerScope, fields: MintKeyDto): Promise<CreatedKeyResponse> {
     return this.transactions.run((transaction) => this.mintIn(scope, fields, null, transaction));
   }
 
@@ -82,7 +82,7 @@ export class KeysService implements OnModuleInit {
     { name, expires_at, limits = NO_LIMITS }: MintKeyDto,
     device: KeyDevice | null,
     transaction: EntityManager,
-  ): Promise<NewKeyResponse> {
+  ): Promise<CreatedKeyResponse> {
     await lockRole(organizationId, user.id, transaction);
     const owner = { organizationId, userId: user.id };
     await lockKeyCaps(owner, transaction);

@@ -16,7 +16,10 @@ import { LimitsService } from './limits.service.js';
 export class LimitsController {
   constructor(private readonly limits: LimitsService) {}
 
-  @Operation('getLimits', 'Get the limits', { response: OrganizationLimitsResponse })
+  @Operation('getLimits', 'Get the limits', {
+    description: 'Returns the limits of the organization, those of each member, and the consumption.',
+    response: OrganizationLimitsResponse,
+  })
   @Get()
   get(@Scope() scope: OwnerScope): Promise<OrganizationLimitsResponse> {
     return this.limits.get(scope);

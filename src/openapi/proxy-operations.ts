@@ -23,7 +23,7 @@ export const PROXY_SCHEMAS: Json = {
           type: { type: 'string', examples: ['authentication_error'] },
           message: { type: 'string', examples: ['invalid proxy key: it is unknown, expired or revoked'] },
           code: { type: 'string', enum: PROXY_ERROR_CODES, examples: ['invalid_proxy_key'] },
-          param: { type: 'null' },
+          param: { type: ['string', 'null'], description: 'Always null.', examples: [null] },
         },
       },
       request_id: { type: 'string', examples: [REQUEST_ID] },

@@ -19,7 +19,10 @@ const FOR_CALLER = `\`${CALLER}\` addresses the caller.`;
 export class MembersController {
   constructor(private readonly members: MembersService) {}
 
-  @Operation('listMembers', 'List members', { response: MemberListResponse })
+  @Operation('listMembers', 'List members', {
+    description: 'In the order in which they joined.',
+    response: MemberListResponse,
+  })
   @Get()
   async list(@Scope() scope: OwnerScope): Promise<MemberListResponse> {
     return { members: await this.members.list(scope) };

@@ -63,13 +63,17 @@ export class OrganizationsController {
     return this.organizations.create(user, body);
   }
 
-  @Operation('getOrganization', 'Get an organization', { response: OrganizationResponse })
+  @Operation('getOrganization', 'Get an organization', {
+    description: 'Available to every member, with the role of the caller.',
+    response: OrganizationResponse,
+  })
   @Get(':organizationId')
   get(@Scope() scope: OwnerScope): Promise<OrganizationResponse> {
     return this.organizations.get(scope.user, scope.organizationId);
   }
 
   @Operation('renameOrganization', 'Rename an organization', {
+    description: 'Changes the name only. The slug cannot change.',
     response: OrganizationResponse,
     rejects: [SlugCannotChange, new PersonalOrganization('renamed')],
   })
@@ -95,6 +99,7 @@ export class OrganizationsController {
   }
 
   @Operation('listAuditEvents', 'Read the audit trail', {
+    description: 'Newest first. For admins.',
     response: AuditPageResponse,
     query: PAGE_QUERY,
     rejects: PAGE_REJECTIONS,

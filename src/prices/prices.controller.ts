@@ -17,7 +17,10 @@ import { PricesService } from './prices.service.js';
 export class PricesController {
   constructor(private readonly prices: PricesService) {}
 
-  @Operation('getPrices', 'Get your own prices', { response: PricesResponse })
+  @Operation('getPrices', 'Get your own prices', {
+    description: 'Returns an empty list without prices of your own.',
+    response: PricesResponse,
+  })
   @Get()
   async get(@Scope() scope: OwnerScope): Promise<PricesResponse> {
     return { prices: await this.prices.get(scope) };

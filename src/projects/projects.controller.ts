@@ -15,13 +15,17 @@ import { ProjectsService } from './projects.service.js';
 export class ProjectsController {
   constructor(private readonly projects: ProjectsService) {}
 
-  @Operation('listProjects', 'List projects', { response: ProjectListResponse })
+  @Operation('listProjects', 'List projects', {
+    description: 'Ordered by id, without the documents.',
+    response: ProjectListResponse,
+  })
   @Get()
   async list(@Scope() scope: OwnerScope): Promise<ProjectListResponse> {
     return { projects: await this.projects.list(scope) };
   }
 
   @Operation('createProject', 'Create a project', {
+    description: 'The name must be unique among the projects of the owner.',
     response: ProjectResponse,
     rejects: [NameTaken, DescriptionsTooLong, TooManyProjects],
   })
@@ -31,7 +35,11 @@ export class ProjectsController {
     return this.projects.create(scope, body);
   }
 
-  @Operation('getProject', 'Get a project', { response: ProjectResponse, rejects: [NotFound] })
+  @Operation('getProject', 'Get a project', {
+    description: 'Returns the project without its documents.',
+    response: ProjectResponse,
+    rejects: [NotFound],
+  })
   @Get(':projectId')
   async get(
     @Scope() scope: OwnerScope,
@@ -41,6 +49,7 @@ export class ProjectsController {
   }
 
   @Operation('updateProject', 'Rename or describe a project', {
+    description: 'Members that are absent or null keep their value.',
     response: ProjectResponse,
     rejects: [NotFound, NameTaken, DescriptionsTooLong],
   })
@@ -54,7 +63,10 @@ export class ProjectsController {
     return this.projects.update(scope, id, body);
   }
 
-  @Operation('deleteProject', 'Delete a project with its documents', { rejects: [NotFound] })
+  @Operation('deleteProject', 'Delete a project with its documents', {
+    description: 'Cannot be undone.',
+    rejects: [NotFound],
+  })
   @AdminOnly('delete projects')
   @HttpCode(HttpStatus.NO_CONTENT)
   @Delete(':projectId')

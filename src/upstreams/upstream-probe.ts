@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Client } from 'undici';
 import { AddressGuard, AddressRejected } from './network/address-guard.js';
-import type { UpstreamTestResponse } from './dto/upstream.response.js';
+import type { UpstreamCheckResponse } from './dto/upstream.response.js';
 import { classifyConnectError, guardedConnector } from './network/guarded-connector.js';
 import { ANTHROPIC_VERSION, credentialHeader } from './provider.js';
 import { targetUrl } from './target-url.js';
@@ -21,7 +21,7 @@ export class UpstreamProbe {
     { baseUrl, provider, organizationId }: Pick<Upstream, 'baseUrl' | 'provider' | 'organizationId'>,
     apiKey: string,
     timeoutMs = TIMEOUT_MS,
-  ): Promise<UpstreamTestResponse> {
+  ): Promise<UpstreamCheckResponse> {
     const { origin, path } = targetUrl(baseUrl, PROBE_PATH)!;
     const headers = {
       accept: 'application/json',

@@ -6,7 +6,7 @@ import { Operation } from '../common/api/operation.js';
 import { AdminOnly, OwnedController, Scope } from '../organizations/scope/owner-scope.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { CreateUpstreamDto, UpdateUpstreamDto } from './dto/upstream.requests.js';
-import { UpstreamListResponse, UpstreamResponse, UpstreamTestResponse } from './dto/upstream.response.js';
+import { UpstreamListResponse, UpstreamResponse, UpstreamCheckResponse } from './dto/upstream.response.js';
 import { ModelRulesTooLong, NameTaken, TooManyUpstreams } from './upstreams.errors.js';
 import { UpstreamsService } from './upstreams.service.js';
 
@@ -15,7 +15,10 @@ import { UpstreamsService } from './upstreams.service.js';
 export class UpstreamsController {
   constructor(private readonly upstreams: UpstreamsService) {}
 
-  @Operation('listUpstreams', 'List upstreams', { response: UpstreamListResponse })
+  @Operation('listUpstreams', 'List upstreams', {
+    description: 'Includes disabled upstreams. API keys are never returned.',
+    response: UpstreamListResponse,
+  })
   @AdminOnly('list upstreams')
   @Get()
   async list(@Scope() scope: OwnerScope): Promise<UpstreamListResponse> {
@@ -23,6 +26,7 @@ export class UpstreamsController {
   }
 
   @Operation('createUpstream', 'Add an upstream', {
+    description: 'The API key is stored encrypted and never returned.',
     response: UpstreamResponse,
     rejects: [NameTaken, TooManyUpstreams, ModelRulesTooLong],
   })
@@ -32,7 +36,11 @@ export class UpstreamsController {
     return this.upstreams.create(scope, body);
   }
 
-  @Operation('getUpstream', 'Get an upstream', { response: UpstreamResponse, rejects: [NotFound] })
+  @Operation('getUpstream', 'Get an upstream', {
+    description: 'Returns the last 4 characters of the API key only.',
+    response: UpstreamResponse,
+    rejects: [NotFound],
+  })
   @AdminOnly('read upstreams')
   @Get(':upstreamId')
   get(@Scope() scope: OwnerScope, @Param('upstreamId', ParseIntPipe) id: number): Promise<UpstreamResponse> {
@@ -40,6 +48,8 @@ export class UpstreamsController {
   }
 
   @Operation('updateUpstream', 'Change an upstream', {
+    description:
+      'Members that are absent keep their value. The new values apply to the next request of the proxy.',
     response: UpstreamResponse,
     rejects: [NotFound, NameTaken, ModelRulesTooLong],
   })
@@ -53,7 +63,11 @@ export class UpstreamsController {
     return this.upstreams.update(scope, id, body);
   }
 
-  @Operation('deleteUpstream', 'Remove an upstream', { rejects: [NotFound] })
+  @Operation('deleteUpstream', 'Remove an upstream', {
+    description:
+      'The next request of the proxy does not use the upstream any more. Its usage records remain.',
+    rejects: [NotFound],
+  })
   @AdminOnly('delete upstreams')
   @HttpCode(HttpStatus.NO_CONTENT)
   @Delete(':upstreamId')
@@ -64,7 +78,7 @@ export class UpstreamsController {
   /** Takes no body. A fault of the upstream is part of the response, not an error. */
   @Operation('testUpstream', 'Test an upstream by listing its models', {
     description: 'A fault of the upstream is part of the response, not an error.',
-    response: UpstreamTestResponse,
+    response: UpstreamCheckResponse,
     rejects: [NotFound],
   })
   @AdminOnly('test upstreams')
@@ -73,7 +87,7 @@ export class UpstreamsController {
   test(
     @Scope() scope: OwnerScope,
     @Param('upstreamId', ParseIntPipe) id: number,
-  ): Promise<UpstreamTestResponse> {
+  ): Promise<UpstreamCheckResponse> {
     return this.upstreams.test(scope, id);
   }
 }

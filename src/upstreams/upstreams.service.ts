@@ -14,7 +14,7 @@ import type { OwnerScope } from '../organizations/scope/owner-scope.js';
 import { AddressGuard, AddressRejected } from './network/address-guard.js';
 import { normalizeBaseUrl, isSameOrigin } from './base-url.js';
 import type { CreateUpstreamDto, UpdateUpstreamDto } from './dto/upstream.requests.js';
-import type { UpstreamResponse, UpstreamTestResponse } from './dto/upstream.response.js';
+import type { UpstreamResponse, UpstreamCheckResponse } from './dto/upstream.response.js';
 import { providerOf } from './provider.js';
 import { auditChanges, auditDetails, applyUpdate } from './upstream-changes.js';
 import { UpstreamKeys } from './upstream-keys.js';
@@ -26,7 +26,7 @@ import { ApiKeyRequired, BaseUrlRejected } from './upstreams.errors.js';
 
 const DEFAULT_PRIORITY = 100;
 
-const KEY_LOST: UpstreamTestResponse = {
+const KEY_LOST: UpstreamCheckResponse = {
   ok: false,
   status: null,
   latency_ms: 0,
@@ -149,7 +149,7 @@ export class UpstreamsService implements OnModuleInit {
   }
 
   /** Requests the model list of the upstream, enabled or not. @throws OrganizationNotFound @throws AdminsOnly @throws NotFound */
-  async test(scope: OwnerScope, id: number): Promise<UpstreamTestResponse> {
+  async test(scope: OwnerScope, id: number): Promise<UpstreamCheckResponse> {
     const upstream = await this.transactions.run(async (transaction) => {
       await lockAdminRole(scope, 'test upstreams', transaction);
       return transaction.findOneBy(Upstream, { id, organizationId: scope.organizationId });

@@ -959,7 +959,7 @@ export interface components {
             /** @enum {string} */
             role: "admin" | "member";
         };
-        NewInvitation: {
+        CreatedInvitation: {
             /** Format: int64 */
             id: number;
             /** Format: int64 */
@@ -1124,7 +1124,7 @@ export interface components {
             }[] | null;
             failover_on?: (401 | 402 | 403 | 404 | 408 | 409 | 413 | 429)[] | null;
         };
-        UpstreamTest: {
+        UpstreamCheck: {
             ok: boolean;
             status: number | null;
             latency_ms: number;
@@ -1177,7 +1177,7 @@ export interface components {
             /** Format: int64 */
             organization_id?: number | null;
         };
-        NewKey: {
+        CreatedKey: {
             /** Format: int64 */
             id: number;
             name: string;
@@ -5183,7 +5183,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewInvitation"];
+                    "application/json": components["schemas"]["CreatedInvitation"];
                 };
             };
             400: {
@@ -5551,7 +5551,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewInvitation"];
+                    "application/json": components["schemas"]["CreatedInvitation"];
                 };
             };
             400: {
@@ -7374,7 +7374,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpstreamTest"];
+                    "application/json": components["schemas"]["UpstreamCheck"];
                 };
             };
             400: {
@@ -7465,7 +7465,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpstreamTest"];
+                    "application/json": components["schemas"]["UpstreamCheck"];
                 };
             };
             400: {
@@ -7659,7 +7659,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewKey"];
+                    "application/json": components["schemas"]["CreatedKey"];
                 };
             };
             400: {
@@ -8084,7 +8084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewKey"];
+                    "application/json": components["schemas"]["CreatedKey"];
                 };
             };
             400: {

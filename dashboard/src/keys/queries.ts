@@ -4,7 +4,7 @@ import type { Schemas } from '../api/client';
 import { queryClient } from '../api/query-client';
 
 export type Key = Schemas['Key'];
-export type NewKey = Schemas['NewKey'];
+export type NewKey = Schemas['CreatedKey'];
 
 /** Keys of an organization: all of them for admins, otherwise the own ones. */
 export const organizationKeysQuery = (id: number, includesRevoked: boolean) =>

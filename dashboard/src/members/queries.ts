@@ -6,7 +6,7 @@ import { organizationsQuery } from '../organizations/queries';
 
 export type Member = Schemas['Member'];
 export type Invitation = Schemas['Invitation'];
-export type NewInvitation = Schemas['NewInvitation'];
+export type NewInvitation = Schemas['CreatedInvitation'];
 export type AuditEvent = Schemas['AuditEvent'];
 export type Role = Schemas['Member']['role'];
 

@@ -4,7 +4,7 @@ import type { Schemas } from '../api/client';
 import { queryClient } from '../api/query-client';
 
 export type Upstream = Schemas['Upstream'];
-export type UpstreamTest = Schemas['UpstreamTest'];
+export type UpstreamTest = Schemas['UpstreamCheck'];
 
 const LIST = '/me/organizations/{id}/upstreams';
 const ONE = '/me/organizations/{id}/upstreams/{upstream_id}';

@@ -18,7 +18,7 @@ type JsonObject = Record<string, unknown>;
  */
 export const JsonBody = (): ParameterDecorator => jsonBody('required');
 
-/** {@link JsonBody} for which an absent body counts as `{}`. */
+/** {@link JsonBody} for which an absent body and `null` count as `{}`. Some generated clients send `null` for no body. */
 export const OptionalJsonBody = (): ParameterDecorator => jsonBody('optional');
 
 type Presence = 'required' | 'optional';
@@ -51,9 +51,14 @@ const readJsonBody = createParamDecorator((presence: Presence, context: Executio
   readJson(context.switchToHttp().getRequest<Request>(), presence),
 );
 
+/** The JSON value null. White space around it is allowed up to a bound, so that large bodies are not read twice. */
+const NULL = /^[ \t\r\n]{0,60}null[ \t\r\n]{0,60}$/;
+const NULL_MAX_BYTES = 64;
+
 async function readJson(request: Request, presence: Presence): Promise<JsonObject> {
   const bytes = await readBytes(request);
-  return presence === 'optional' && bytes.length === 0 ? {} : parseJsonObject(bytes);
+  const isAbsent = bytes.length === 0 || (bytes.length <= NULL_MAX_BYTES && NULL.test(bytes.toString('latin1')));
+  return presence === 'optional' && isAbsent ? {} : parseJsonObject(bytes);
 }
 
 /** 400 for a body that is not a JSON object. */

@@ -11,7 +11,6 @@ export const ID: MemberSchema = { type: 'integer', format: 'int64', minimum: 0, 
 export const TIME: MemberSchema = {
   type: 'string',
   format: 'date-time',
-  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
   example: '2026-01-31T09:30:00.000Z',
 };
 /** Non-negative number of items. */

@@ -15,7 +15,7 @@ export type ParameterSchemas = Readonly<Record<string, MemberSchema & { readonly
 
 /** Details of a route for the OpenAPI document, in addition to its guards, parameters and body class. */
 export interface OperationDetails {
-  readonly description?: string;
+  readonly description: string;
   /** Class of the response, `page` for HTML, `zip` for an archive; undefined if there is no body. */
   readonly response?: Type<object> | 'page' | 'zip';
   /** Whether the route also takes a form of a page, and then responds with a page or a redirect. */
@@ -51,7 +51,7 @@ export interface Operation extends OperationDetails {
  * Describes a route in the OpenAPI document.
  * @param id unique; the OpenAPI document inserts `Organization` after the first word for the team address
  */
-export function Operation(id: string, summary: string, details: OperationDetails = {}): MethodDecorator {
+export function Operation(id: string, summary: string, details: OperationDetails): MethodDecorator {
   const { response, body } = details;
   const models = [response, body].filter((type) => typeof type === 'function');
   return applyDecorators(SetMetadata(OPERATION, { id, summary, ...details }), ApiExtraModels(...models));

@@ -21,6 +21,7 @@ export class DeviceRequestsController {
   constructor(private readonly approvals: DeviceApprovalService) {}
 
   @Operation('getDeviceRequest', 'Show the request of a device', {
+    description: 'Returns the names that the device gave itself, and its address.',
     response: DeviceRequestResponse,
     rejects: REJECTIONS,
   })
@@ -35,6 +36,8 @@ export class DeviceRequestsController {
   }
 
   @Operation('approveDevice', 'Approve a device', {
+    description:
+      'Creates no key yet: the next poll of the device does. Without `organization_id` the key is for the personal organization.',
     response: DeviceDecisionResponse,
     rejects: [...REJECTIONS, OrganizationNotFound, TooManyKeys],
   })
@@ -50,7 +53,11 @@ export class DeviceRequestsController {
     return { status: 'approved' };
   }
 
-  @Operation('denyDevice', 'Deny a device', { response: DeviceDecisionResponse, rejects: REJECTIONS })
+  @Operation('denyDevice', 'Deny a device', {
+    description: 'The next poll of the device is rejected with `access_denied`.',
+    response: DeviceDecisionResponse,
+    rejects: REJECTIONS,
+  })
   @HttpCode(HttpStatus.OK)
   @Post('deny')
   async deny(

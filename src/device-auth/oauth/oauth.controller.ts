@@ -71,6 +71,7 @@ export class OAuthController {
   ) {}
 
   @Operation('beginDeviceAuthorization', 'Begin the device flow (RFC 8628)', {
+    description: 'Any `client_id` is accepted. `scope` is ignored.',
     response: DeviceCodeResponse,
     rejects: [...DEVICE_FORM_REJECTIONS, new RateLimited(60)],
     form: DEVICE_FORM,
@@ -86,6 +87,7 @@ export class OAuthController {
   }
 
   @Operation('requestToken', 'Poll for the key (RFC 8628)', {
+    description: 'The first request after the approval returns the key. No later request does.',
     response: OAuthTokenResponse,
     rejects: [...DEVICE_FORM_REJECTIONS, ...POLL_REJECTIONS],
     form: TOKEN_FORM,
@@ -108,7 +110,10 @@ export class OAuthController {
     return { access_token: api_key, token_type: 'Bearer' };
   }
 
-  @Operation('getOAuthMetadata', 'Find the OAuth endpoints (RFC 8414)', { response: OAuthMetadataResponse })
+  @Operation('getOAuthMetadata', 'Find the OAuth endpoints (RFC 8414)', {
+    description: 'OAuth libraries find the endpoints of the device flow here.',
+    response: OAuthMetadataResponse,
+  })
   @Get(METADATA_PATH)
   metadata(): OAuthMetadataResponse {
     const { publicUrl } = this.settings;

@@ -105,6 +105,7 @@ export class DevicePageController {
   }
 
   @Operation('approveOnPage', 'Approve on the page', {
+    description: 'Sent by the form of the approval page, with its CSRF token.',
     response: 'page',
     rejects: [...DECISION_REJECTIONS, OrganizationNotFound, TooManyKeys],
     form: APPROVAL_FORM,
@@ -125,6 +126,7 @@ export class DevicePageController {
   }
 
   @Operation('denyOnPage', 'Deny on the page', {
+    description: 'Sent by the form of the approval page, with its CSRF token.',
     response: 'page',
     rejects: DECISION_REJECTIONS,
     form: DENIAL_FORM,

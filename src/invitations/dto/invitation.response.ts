@@ -70,7 +70,7 @@ export class InvitationListResponse {
 }
 
 /** Response with the token, which no other response contains. */
-export class NewInvitationResponse extends InvitationResponse {
+export class CreatedInvitationResponse extends InvitationResponse {
   @ApiMember(text('zO4pS0m3iWc1jv0sYb2cSGX9b1m0l7r5i0u6yq8t2kE'))
   token: string;
 

@@ -66,7 +66,7 @@ export class KeyListResponse {
 }
 
 /** Response with the secret, which no other response contains. */
-export class NewKeyResponse extends KeyResponse {
+export class CreatedKeyResponse extends KeyResponse {
   @ApiMember(text('mk_7Hq2vN0dK5sWb8xTzJ4mRcYfL1gPaE6uQoXi2a0Bc3Dx9Qd'))
   api_key: string;
 }

@@ -65,7 +65,7 @@ export class UpstreamListResponse {
 }
 
 /** Result of a request for the model list of an upstream. */
-export class UpstreamTestResponse {
+export class UpstreamCheckResponse {
   @ApiMember(FLAG, 'Whether the response has a status from 200 to 299.')
   ok: boolean;
 
