@@ -10,7 +10,15 @@ const RELATIVE_OPENINGS =
 
 export default tseslint.config(
   {
-    ignores: ['dist', 'data', 'coverage', 'cli/dist', 'dashboard/dist', 'dashboard/src/api/schema.d.ts'],
+    ignores: [
+      'dist',
+      'data',
+      'coverage',
+      'cli/dist',
+      'dashboard/dist',
+      'dashboard/src/api/schema.d.ts',
+      'test/reliability/clients',
+    ],
   },
   js.configs.recommended,
   { languageOptions: { globals: globals.node } },

@@ -11,6 +11,7 @@ import { HEADERS } from './headers.js';
 import { createIntroduction } from './introduction.js';
 import { convertExamples, schemaName } from './json-schema.js';
 import type { Json } from './json-schema.js';
+import { nameNullableObjects } from './nullable-objects.js';
 import { metricsPath } from './metrics-operation.js';
 import { PROXY_SCHEMAS, proxyPaths } from './proxy-operations.js';
 import { describeParameters, describeRequestBody } from './requests.js';
@@ -29,11 +30,11 @@ export function createDocument(app: NestExpressApplication, settings: Settings):
   const found = SwaggerModule.createDocument(app, base.build(), {
     operationIdFactory: (controller, method) => `${controller}${SEPARATOR}${method.replace(/\[\d+\]$/, '')}`,
   });
-  const schemas = { ...renameSchemas(found), ...PROXY_SCHEMAS };
+  const schemas = nameNullableObjects({ ...renameSchemas(found), ...PROXY_SCHEMAS });
   const paths = {
     ...describePaths(app, found, schemas),
     ...proxyPaths(),
-    ...(servesMetrics(settings) ? metricsPath() : {}),
+    ...(servesMetrics(settings) ? metricsPath(settings) : {}),
   };
   return {
     openapi: found.openapi,
@@ -94,17 +95,22 @@ function describePaths(
 }
 
 function describe(route: Route, schemas: Json): Json {
-  const { summary, description, response } = route.operation;
-  const usesCookie = response === 'page' && route.path.startsWith('/auth/');
+  const { summary, description } = route.operation;
   return {
     operationId: operationId(route),
     summary,
     description,
-    ...(route.isPublic ? { security: usesCookie ? [{ sessionCookie: [] }] : [] } : {}),
+    ...(route.isPublic ? { security: cookieSecurity(route) } : {}),
     parameters: describeParameters(route),
     requestBody: describeRequestBody(route, schemas),
     responses: describeResponses(route, schemas),
   };
+}
+
+/** The pages of the device flow need the cookie, except to be shown. */
+function cookieSecurity({ path, method, operation }: Route): object[] {
+  if (operation.response !== 'page' || !path.startsWith('/auth/')) return [];
+  return method === 'get' ? [{ sessionCookie: [] }, {}] : [{ sessionCookie: [] }];
 }
 
 function findControllers(app: NestExpressApplication): Map<string, Type> {

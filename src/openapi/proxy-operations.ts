@@ -2,6 +2,7 @@ import { PROXY_ERROR_CODES, createRejection } from '../proxy/errors/proxy-error.
 import type { ProxyErrorCode, ProxyRejection } from '../proxy/errors/proxy-error.js';
 import { headers } from './headers.js';
 import type { Json } from './json-schema.js';
+import { describeConnectionRejection } from './responses.js';
 
 /** Methods of `/v1`, which is not a Nest route. Apart from rejections, its responses come from the upstream. */
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'] as const;
@@ -81,6 +82,7 @@ function modelsOperation(): Json {
         },
       },
       ...describeRejections(MODELS_CODES, ownResponse),
+      ...describeConnectionRejection(),
     },
   };
 }
@@ -112,6 +114,7 @@ function relayOperation(method: string): Json {
       '2XX': { description: 'Response of the upstream.', ...RELAYED },
       default: { description: 'Any other response of the upstream.', ...RELAYED },
       ...describeRejections(RELAY_CODES, ownOrUpstreamResponse),
+      ...describeConnectionRejection(),
     },
   };
 }

@@ -32,6 +32,6 @@ function bodyRejections(type: new () => object, isPublic: boolean): Rejection[] 
     new BodyTooLarge(limitBytes),
     new InvalidJson(),
     ...fieldRejections(type),
-    ...(isPublic ? [new RequestTimeout()] : []),
+    new RequestTimeout(),
   ];
 }

@@ -1,6 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { HttpStatus } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
+import { HEADERS_TOO_LARGE } from '../common/api/domain-error.js';
+import { errorBody } from '../common/api/error.filter.js';
 import type { Rejection } from '../common/api/error.filter.js';
 import type { Operation } from '../common/api/operation.js';
 import { headers } from './headers.js';
@@ -36,7 +38,21 @@ export function describeResponses(route: Route, schemas: Json): Json {
       const sameStatus = rejections.filter((other) => other.status === status);
       return [status, describeRejections(sameStatus, route)] as const;
     }),
+    ...Object.entries(describeConnectionRejection()),
   ]);
+}
+
+/** Describes the rejection that every route can send before its request is read. */
+export function describeConnectionRejection(): Json {
+  const { status, message } = HEADERS_TOO_LARGE;
+  const example = errorBody(message);
+  return {
+    [status]: {
+      description: `- ${message}`,
+      headers: headers([]),
+      content: { 'application/json': { schema: inferSchema([example]), example } },
+    },
+  };
 }
 
 const NOT_MODIFIED = {

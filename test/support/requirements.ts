@@ -56,6 +56,19 @@ export const BASH = shell('bash', true);
 export const ZSH = shell('zsh', false);
 export const FISH = shell('fish', false);
 
+/**
+ * Programs that generate clients from the OpenAPI document and compile them.
+ * @param canDownload whether the registries of the languages can be reached
+ */
+export const clientLanguages = (canDownload: boolean): Requirement => ({
+  tests: 'tests of generated clients',
+  isMet: canDownload && ['java', 'go', 'python3'].every((name) => findProgram([name]) !== undefined),
+  hint: canDownload
+    ? 'Java, Go or Python is not installed: apt-get install openjdk-17-jre-headless golang python3-venv'
+    : 'Maven Central, the Go proxy or PyPI cannot be reached',
+  isMandatoryInCi: false,
+});
+
 export const ORDINARY_USER: Requirement = {
   tests: 'file permission tests',
   isMet: process.getuid?.() !== 0,

@@ -917,10 +917,7 @@ export interface components {
             id: number;
             /** Format: date-time */
             at: string;
-            actor: {
-                user_id: string;
-                email: string;
-            } | null;
+            actor: components["schemas"]["AuditEventActor"] | null;
             /** @enum {string} */
             action: "organization.created" | "organization.renamed" | "member.joined" | "member.removed" | "member.left" | "member.role_changed" | "invitation.created" | "invitation.resent" | "invitation.cancelled" | "invitation.declined" | "key.minted" | "key.renamed" | "key.revoked" | "upstream.created" | "upstream.updated" | "upstream.deleted" | "limits.changed" | "prices.changed" | "budget.reached";
             target: {
@@ -1142,10 +1139,7 @@ export interface components {
             last4: string;
             /** @enum {string} */
             source: "dashboard" | "device";
-            device: {
-                name: string | null;
-                hostname: string | null;
-            } | null;
+            device: components["schemas"]["KeyDevice"] | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1164,16 +1158,7 @@ export interface components {
             name?: string | null;
             /** Format: date-time */
             expires_at?: string | null;
-            limits?: {
-                requests_per_minute?: number | null;
-                tokens_per_minute?: number | null;
-                budget?: {
-                    usd: number;
-                    /** @enum {string} */
-                    period: "day" | "week" | "month" | "total";
-                } | null;
-                models?: string[] | null;
-            } | null;
+            limits?: components["schemas"]["MintOwnKeyLimits"] | null;
             /** Format: int64 */
             organization_id?: number | null;
         };
@@ -1189,10 +1174,7 @@ export interface components {
             last4: string;
             /** @enum {string} */
             source: "dashboard" | "device";
-            device: {
-                name: string | null;
-                hostname: string | null;
-            } | null;
+            device: components["schemas"]["KeyDevice"] | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1214,40 +1196,19 @@ export interface components {
             name?: string | null;
             /** Format: date-time */
             expires_at?: string | null;
-            limits?: {
-                requests_per_minute?: number | null;
-                tokens_per_minute?: number | null;
-                budget?: {
-                    usd: number;
-                    /** @enum {string} */
-                    period: "day" | "week" | "month" | "total";
-                } | null;
-                models?: string[] | null;
-            } | null;
+            limits?: components["schemas"]["MintOwnKeyLimits"] | null;
         };
         LimitSet: {
             requests_per_minute: number | null;
             tokens_per_minute: number | null;
-            budget: {
-                usd: number;
-                /** @enum {string} */
-                period: "day" | "week" | "month" | "total";
-            } | null;
+            budget: components["schemas"]["MintOwnKeyLimitsBudget"] | null;
             models: string[] | null;
         };
         LimitStatus: {
             requests_last_minute: number;
             /** Format: int64 */
             tokens_last_minute: number;
-            budget: {
-                spent_usd: number;
-                remaining_usd: number;
-                /** Format: date-time */
-                period_start: string | null;
-                /** Format: date-time */
-                period_end: string | null;
-                is_exceeded: boolean;
-            } | null;
+            budget: components["schemas"]["LimitStatusBudget"] | null;
         };
         Limits: {
             limits: components["schemas"]["LimitSet"];
@@ -1256,11 +1217,7 @@ export interface components {
         ReplaceKeyLimits: {
             requests_per_minute?: number | null;
             tokens_per_minute?: number | null;
-            budget?: {
-                usd?: number;
-                /** @enum {string} */
-                period?: "day" | "week" | "month" | "total";
-            } | null;
+            budget?: components["schemas"]["ReplaceKeyLimitsBudget"] | null;
             models?: string[] | null;
         };
         UsageTimes: {
@@ -1423,26 +1380,8 @@ export interface components {
             status: components["schemas"]["LimitStatus"];
         };
         ReplaceLimits: {
-            organization?: {
-                requests_per_minute?: number | null;
-                tokens_per_minute?: number | null;
-                budget?: {
-                    usd: number;
-                    /** @enum {string} */
-                    period: "day" | "week" | "month" | "total";
-                } | null;
-                models?: string[] | null;
-            } | null;
-            member?: {
-                requests_per_minute?: number | null;
-                tokens_per_minute?: number | null;
-                budget?: {
-                    usd: number;
-                    /** @enum {string} */
-                    period: "day" | "week" | "month" | "total";
-                } | null;
-                models?: string[] | null;
-            } | null;
+            organization?: components["schemas"]["MintOwnKeyLimits"] | null;
+            member?: components["schemas"]["MintOwnKeyLimits"] | null;
         };
         Prices: {
             prices: {
@@ -1607,7 +1546,7 @@ export interface components {
                 message: string;
                 /** @enum {string} */
                 code: "missing_proxy_key" | "invalid_proxy_key" | "loop_detected" | "method_not_allowed" | "websockets_unsupported" | "invalid_request" | "model_not_allowed" | "model_not_found" | "budget_exceeded" | "not_found" | "request_timeout" | "request_too_large" | "rate_limited" | "too_many_streams" | "upstream_error" | "upstream_unreachable" | "no_upstream" | "database_unavailable" | "upstream_timeout" | "stream_interrupted";
-                param: null;
+                param: string | null;
             };
             request_id: string;
         };
@@ -1620,6 +1559,39 @@ export interface components {
             })[];
         } & {
             [key: string]: unknown;
+        };
+        AuditEventActor: {
+            user_id: string;
+            email: string;
+        };
+        KeyDevice: {
+            name: string | null;
+            hostname: string | null;
+        };
+        MintOwnKeyLimitsBudget: {
+            usd: number;
+            /** @enum {string} */
+            period: "day" | "week" | "month" | "total";
+        };
+        MintOwnKeyLimits: {
+            requests_per_minute?: number | null;
+            tokens_per_minute?: number | null;
+            budget?: components["schemas"]["MintOwnKeyLimitsBudget"] | null;
+            models?: string[] | null;
+        };
+        LimitStatusBudget: {
+            spent_usd: number;
+            remaining_usd: number;
+            /** Format: date-time */
+            period_start: string | null;
+            /** Format: date-time */
+            period_end: string | null;
+            is_exceeded: boolean;
+        };
+        ReplaceKeyLimitsBudget: {
+            usd?: number;
+            /** @enum {string} */
+            period?: "day" | "week" | "month" | "total";
         };
     };
     responses: never;
@@ -1691,6 +1663,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -1800,6 +1785,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1816,6 +1814,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -1918,6 +1929,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -2041,6 +2065,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2057,6 +2094,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -2171,6 +2221,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2271,6 +2334,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2302,6 +2378,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -2420,6 +2509,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2511,6 +2613,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -2637,6 +2752,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2668,6 +2796,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -2800,6 +2941,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2915,6 +3069,19 @@ export interface operations {
                         error: {
                             /** @enum {string} */
                             type: "rate_limited";
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
                             message: string;
                         };
                     };
@@ -3041,6 +3208,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3104,6 +3284,19 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3195,6 +3388,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3211,6 +3417,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -3312,6 +3531,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -3433,6 +3665,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3449,6 +3694,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -3562,6 +3820,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3658,6 +3929,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3674,6 +3958,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -3762,6 +4059,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -3864,6 +4174,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -3986,6 +4309,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4002,6 +4338,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -4116,6 +4465,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4179,6 +4541,19 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4270,6 +4645,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4286,6 +4674,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -4387,6 +4788,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -4508,6 +4922,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4524,6 +4951,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -4656,6 +5096,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4773,6 +5226,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4862,6 +5328,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -4984,6 +5463,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5000,6 +5492,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -5131,6 +5636,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5241,6 +5759,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5257,6 +5788,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -5373,6 +5917,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -5502,6 +6059,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5622,6 +6192,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5685,6 +6268,19 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5789,7 +6385,33 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -5911,6 +6533,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -5942,6 +6577,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -6091,6 +6739,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6226,6 +6887,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6289,6 +6963,19 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6380,6 +7067,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6396,6 +7096,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -6522,6 +7235,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6631,6 +7357,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6647,6 +7386,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -6760,6 +7512,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6856,6 +7621,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6872,6 +7650,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -6960,6 +7751,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -7087,6 +7891,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7197,6 +8014,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7213,6 +8043,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -7327,6 +8170,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7405,6 +8261,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -7521,6 +8390,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7599,6 +8481,19 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7704,6 +8599,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7720,6 +8628,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -7828,7 +8749,33 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -7917,6 +8864,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -8032,6 +8992,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8129,6 +9102,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8145,6 +9131,19 @@ export interface operations {
                 };
             };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -8246,6 +9245,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8335,6 +9347,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -8456,7 +9481,33 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -8584,6 +9635,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8694,7 +9758,33 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -8817,6 +9907,19 @@ export interface operations {
                         error: {
                             /** @enum {string} */
                             type: "rate_limited";
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
                             message: string;
                         };
                     };
@@ -8952,6 +10055,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9064,6 +10180,19 @@ export interface operations {
                         error: {
                             /** @enum {string} */
                             type: "rate_limited";
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
                             message: string;
                         };
                     };
@@ -9201,6 +10330,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9264,6 +10406,19 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9355,7 +10510,33 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -9457,6 +10638,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -9578,7 +10772,33 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -9706,6 +10926,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9769,6 +11002,19 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9860,7 +11106,33 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -9962,6 +11234,19 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -10083,7 +11368,33 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -10175,6 +11486,19 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10291,6 +11615,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10387,6 +11724,19 @@ export interface operations {
                     };
                 };
             };
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10426,6 +11776,19 @@ export interface operations {
                         error: {
                             /** @enum {string} */
                             type: "rate_limited";
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
                             message: string;
                         };
                     };
@@ -10526,6 +11889,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10583,6 +11959,19 @@ export interface operations {
                 };
                 content: {
                     "text/html": string;
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
                 };
             };
             500: {
@@ -10690,6 +12079,19 @@ export interface operations {
                     };
                 };
             };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
+                            message: string;
+                        };
+                    };
+                };
+            };
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10746,6 +12148,19 @@ export interface operations {
                         error: {
                             /** @enum {string} */
                             type: "csrf_failed";
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
                             message: string;
                         };
                     };
@@ -10808,6 +12223,19 @@ export interface operations {
                         error: {
                             /** @enum {string} */
                             type: "csrf_failed";
+                            message: string;
+                        };
+                    };
+                };
+            };
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        error: {
                             message: string;
                         };
                     };

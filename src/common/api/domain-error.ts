@@ -40,6 +40,9 @@ export class RequestTimeout extends DomainError {
   }
 }
 
+/** 431: decided before there is a request to route, so that the response has the same format everywhere. */
+export const HEADERS_TOO_LARGE = { status: 431, message: 'the headers are too large or too many' } as const;
+
 /** 415: bodies are never decompressed. */
 export class UnsupportedEncoding extends DomainError {
   readonly status = HttpStatus.UNSUPPORTED_MEDIA_TYPE;

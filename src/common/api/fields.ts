@@ -9,6 +9,9 @@ import { ID_MAX } from './path-id.js';
 import { ADDRESS_MAX_LENGTH, codePoints, isAddress, isStorableText, trimUnicode } from '../text/text.js';
 
 export const NAME_MAX_CODE_POINTS = 255;
+/** Regular expressions of the OpenAPI document: no U+0000, and in a name at least one character that is not white space. */
+const TEXT_PATTERN = '^[^\\u0000]*$';
+const NAME_PATTERN = '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$';
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?$/;
 
 /** Rule for a member of a request body. */
@@ -42,8 +45,8 @@ export function Name(type: string): PropertyDecorator {
   const rule: Rule = {
     name: 'name',
     test: isName,
-    expects: `must be a string of 1 to ${NAME_MAX_CODE_POINTS} characters`,
-    schema: { type: 'string', minLength: 1, maxLength: NAME_MAX_CODE_POINTS, pattern: '\\S' },
+    expects: `must be a string of 1 to ${NAME_MAX_CODE_POINTS} characters without U+0000 or lone surrogates`,
+    schema: { type: 'string', minLength: 1, maxLength: NAME_MAX_CODE_POINTS, pattern: NAME_PATTERN },
   };
   return applyDecorators(Trimmed(), field(rule, type));
 }
@@ -70,7 +73,7 @@ export function Text(): PropertyDecorator {
     name: 'text',
     test: (value) => typeof value === 'string' && isStorableText(value),
     expects: 'must be a string without U+0000 or lone surrogates',
-    schema: { type: 'string' },
+    schema: { type: 'string', pattern: TEXT_PATTERN },
   };
   return field(rule);
 }

@@ -57,7 +57,8 @@ const NULL_MAX_BYTES = 64;
 
 async function readJson(request: Request, presence: Presence): Promise<JsonObject> {
   const bytes = await readBytes(request);
-  const isAbsent = bytes.length === 0 || (bytes.length <= NULL_MAX_BYTES && NULL.test(bytes.toString('latin1')));
+  const isAbsent =
+    bytes.length === 0 || (bytes.length <= NULL_MAX_BYTES && NULL.test(bytes.toString('latin1')));
   return presence === 'optional' && isAbsent ? {} : parseJsonObject(bytes);
 }
 

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { HEADERS_TOO_LARGE } from '../../common/api/domain-error.js';
 import { errorBody } from '../../common/api/error.filter.js';
 import { newRequestId } from '../../common/api/request-id.js';
 import { lingerUntilClosed } from '../linger.js';
@@ -9,7 +10,7 @@ const MESSAGES = {
   400: 'malformed request',
   408: 'the request did not arrive in time',
   413: 'the chunk extensions of the body are too large',
-  431: 'the headers are too large or too many',
+  431: HEADERS_TOO_LARGE.message,
 } as const;
 
 export type ConnectionRejection = keyof typeof MESSAGES;
