@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createDatabase } from '../support/database.js';
+import { startS3Proxy } from '../support/s3-proxy.js';
+import type { S3Proxy } from '../support/s3-proxy.js';
 import { startS3 } from '../support/s3.js';
+import type { S3 } from '../support/s3.js';
 import { serving, startProgram, temporaryFolder } from '../support/service.js';
 import type { Service } from '../support/service.js';
 
@@ -16,6 +19,9 @@ async function signIn(url: string): Promise<string> {
   });
   return ((await response.json()) as { token: string }).token;
 }
+
+/** Stack trace, also within JSON. */
+const STACK = /\\n\s+at |\n\s+at |"stack"/;
 
 it('prints one line for each wrong setting, and exits with 1', async () => {
   const { stdout, stderr, exited } = startProgram({
@@ -51,11 +57,12 @@ it('reports an unusable database at once, in one line', async () => {
     DATABASE_URL: database.url,
     DATA_DIR: await temporaryFolder(),
     ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
-    LOG_LEVEL: 'error',
+    LOG_LEVEL: 'info',
   });
   expect(await exited).toEqual({ code: 1, signal: null });
   expect(stderr()).toBe('DATABASE_URL names a database whose encoding is LATIN1: UTF8 is needed\n');
   expect(stdout()).not.toContain('Retrying');
+  expect(stdout()).not.toMatch(STACK);
   await database.drop();
 }, 60_000);
 
@@ -84,6 +91,51 @@ describe('an address that cannot be bound', () => {
       expect(await exited).toEqual({ code: 1, signal: null });
       expect(stderr().startsWith(message())).toBe(true);
       await (await serving(startProgram({ DATA_DIR: dataDir }))).end('SIGTERM');
+    },
+    60_000,
+  );
+});
+
+describe('object storage that rejects', () => {
+  let s3: S3;
+  let proxy: S3Proxy;
+  beforeAll(async () => {
+    s3 = await startS3();
+    proxy = await startS3Proxy(s3.endpoint);
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    await s3.stop();
+  });
+
+  async function failedStart(variables: NodeJS.ProcessEnv = {}): Promise<string> {
+    const { stdout, stderr, exited } = startProgram({
+      DATA_DIR: await temporaryFolder(),
+      ...{
+        MINIO_ENDPOINT: proxy.endpoint.href,
+        MINIO_ACCESS_KEY: s3.accessKey,
+        MINIO_SECRET_KEY: s3.secretKey,
+      },
+      ...variables,
+    });
+    expect(await exited).toEqual({ code: 1, signal: null });
+    expect(stdout()).not.toMatch(STACK);
+    return stderr();
+  }
+
+  it.each<[string, NodeJS.ProcessEnv, S3Proxy['onRequest']]>([
+    ['the secret key', {}, () => 'deny'],
+    ['the access key', { MINIO_ACCESS_KEY: 'wrong-access-key' }, () => 'pass'],
+    ['writing', {}, (method, key) => (method === 'PUT' && key !== '' ? 'deny' : 'pass')],
+    ['deleting', {}, (method) => (method === 'DELETE' ? 'deny' : 'pass')],
+    ['listing', {}, (method, key) => (method === 'GET' && key === '' ? 'deny' : 'pass')],
+  ])(
+    '%s ends the start at once, with one line that names the settings',
+    async (_what, variables, onRequest) => {
+      proxy.onRequest = onRequest;
+      const line = await failedStart(variables);
+      expect(line).toMatch(/^MINIO_ACCESS_KEY, MINIO_SECRET_KEY: the object storage rejects [^\n]+\n$/);
+      expect(line).not.toContain('wrong-');
     },
     60_000,
   );

@@ -185,7 +185,7 @@ describe('while a store is claimed', () => {
     await s3.stop();
   });
 
-  const isClaim = (method: string, key: string) => method === 'PUT' && key.startsWith('systems/');
+  const isClaim = (method: string, key: string) => method === 'PUT' && /^systems\/[\da-f]{8}-/.test(key);
   const start = async ({ url }: TestDatabase): Promise<Program> =>
     startProgram({
       ...{ ...PRODUCTION, ...testVariables(url, await temporaryFolder()) },

@@ -10,8 +10,12 @@ import { buffer } from 'node:stream/consumers';
  * - `hang`: hold it until {@link S3Proxy.recover}, and forward it if the client still waits
  * - `arrive late`: hold it until {@link S3Proxy.recover}, and forward it in any case
  * - `lose the response`: forward it and drop the response
+ * - `deny`: respond with 403, as for a missing right
  */
-type Fate = 'pass' | 'hang' | 'arrive late' | 'lose the response';
+type Fate = 'pass' | 'hang' | 'arrive late' | 'lose the response' | 'deny';
+
+const DENIAL =
+  '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>';
 
 /** S3 service behind an unreliable network. */
 export interface S3Proxy {
@@ -37,6 +41,7 @@ export async function startS3Proxy(target: URL, port = 0): Promise<S3Proxy> {
     const key = request.url!.split('?')[0]!.split('/').slice(2).join('/');
     const fate = proxy.onRequest(request.method!, key);
     if (fate === 'pass') await forward(target, request, body, response);
+    if (fate === 'deny') response.writeHead(403, { 'content-type': 'application/xml' }).end(DENIAL);
     if (fate === 'lose the response') await forward(target, request, body);
     if (fate === 'hang' || fate === 'arrive late') {
       const letGo = () => forward(target, request, body, response);

@@ -93,6 +93,7 @@ export class JsonLogger implements LoggerService {
     const context = rest.length > 0 ? String(rest.at(-1)) : undefined;
     const text = rest.length > 1 ? rest[0] : undefined;
     if (level === 'info' && context !== undefined && NEST_START_UP.has(context)) level = 'debug';
+    if (context === FAILED_START) level = 'debug'; // `main` reports it in one line
     const logger = this.loggerFor(context);
     if (typeof message === 'object' && message !== null) {
       logger[level](message, typeof text === 'string' ? text : undefined);
@@ -114,6 +115,8 @@ export class JsonLogger implements LoggerService {
 /** Levels that are written at once. */
 const URGENT: ReadonlySet<string> = new Set(['fatal', 'error', 'warn']);
 
+/** Context in which Nest reports an error of the start. */
+const FAILED_START = 'ExceptionHandler';
 const NEST_START_UP = new Set([
   'NestFactory',
   'InstanceLoader',

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
@@ -15,6 +16,11 @@ const CLAIM = /^systems\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const CLAIM_BODY = Buffer.from(
   'The bodies in this store belong to the database that has this id in system_identity.\n',
 );
+
+const WRITE_CHECK_BODY = Buffer.from('Written and deleted by a start. It can be deleted.\n');
+
+/** Store and database do not belong together. */
+class WrongStore extends SettingsError {}
 
 /** A database together with its copies. */
 interface System {
@@ -52,19 +58,27 @@ export class StoreOwner {
     try {
       await this.take();
     } catch (error) {
-      if (this.settings.production || !(error instanceof SettingsError)) throw error;
+      if (this.settings.production || !(error instanceof WrongStore)) throw error;
       this.logger.warn({ reason: error.message }, 'documents may overwrite those of another system');
     }
   }
 
   private async take(): Promise<void> {
     const { claim, hasBegun } = await this.findSystem();
+    await retryUntilAvailable(this.settings, () => this.assertWritable());
     await retryUntilAvailable(this.settings, async () => {
       if (await this.hasClaim(claim)) return;
       if (!hasBegun) await this.assertNoBodies();
       await this.store.put(claim, CLAIM_BODY);
       await this.hasClaim(claim); // throws if another system has claimed the store meanwhile
     });
+  }
+
+  /** Writes and deletes an object, so that a missing right is found before the first document. */
+  private async assertWritable(): Promise<void> {
+    const key = `${CLAIM_PREFIX}write-check-${randomUUID()}`;
+    await this.store.put(key, WRITE_CHECK_BODY);
+    await this.store.delete(key);
   }
 
   /** Checks the claims without leaving one. @throws SettingsError when there is a foreign claim @throws StorageUnavailable */
@@ -94,7 +108,7 @@ export class StoreOwner {
   private async assertNoBodies(): Promise<void> {
     for await (const key of this.store.list(BODY_PREFIX)) {
       if (parseBodyKey(key) === undefined) continue;
-      throw new SettingsError(
+      throw new WrongStore(
         `${this.place} has documents, and the database (DATABASE_URL) never had any: they do not belong together`,
       );
     }
@@ -102,7 +116,7 @@ export class StoreOwner {
 
   private foreignClaim(claim: string): SettingsError {
     const object = this.settings.minio ? claim : `objects/${claim}`;
-    return new SettingsError(
+    return new WrongStore(
       `${this.place} belongs to another system than the database (DATABASE_URL); if the two do belong together, delete ${object} there`,
     );
   }
