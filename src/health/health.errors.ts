@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import { DomainError } from '../common/api/domain-error.js';
+import { BadRequest, DomainError } from '../common/api/domain-error.js';
 
 /** 401: only holders of the admin token may read the metrics. */
 export class AdminTokenRequired extends DomainError {
@@ -8,5 +8,12 @@ export class AdminTokenRequired extends DomainError {
 
   constructor() {
     super('the admin token is required');
+  }
+}
+
+/** 400: `for` names a part of the service that has no readiness of its own. */
+export class UnknownPart extends BadRequest {
+  constructor() {
+    super('for must be proxy, or absent');
   }
 }

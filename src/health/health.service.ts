@@ -5,6 +5,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { withTimeout } from '../common/async/with-timeout.js';
 import { Settings } from '../config/settings.js';
+import { Invalidations } from '../database/invalidation/invalidations.js';
 import { ObjectStore } from '../storage/object-store.js';
 import type { CheckResult, ReadinessResponse } from './dto/health.response.js';
 
@@ -21,6 +22,7 @@ export class HealthService implements BeforeApplicationShutdown {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly store: ObjectStore,
+    private readonly invalidations: Invalidations,
     private readonly settings: Settings,
   ) {}
 
@@ -36,6 +38,17 @@ export class HealthService implements BeforeApplicationShutdown {
     const checks = await this.running;
     const healthy = checks.database === 'ok' && checks.object_storage === 'ok';
     return { status: this.shuttingDown ? 'shutting down' : healthy ? 'ok' : 'unavailable', checks };
+  }
+
+  /**
+   * Checks whether the proxy can serve known keys: the database responds, or it did less than `KEY_GRACE_SECONDS` ago.
+   * Runs no query, so that an unreachable database does not delay the response.
+   */
+  checkProxy(): ReadinessResponse {
+    const { hasLease, lastHeartbeatAt } = this.invalidations;
+    const isInGrace = performance.now() - lastHeartbeatAt < this.settings.keyGraceSeconds * 1_000;
+    const status = this.shuttingDown ? 'shutting down' : hasLease || isInGrace ? 'ok' : 'unavailable';
+    return { status, checks: { database: hasLease ? 'ok' : 'failed' } };
   }
 
   private async runChecks(): Promise<ReadinessResponse['checks']> {

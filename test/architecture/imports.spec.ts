@@ -23,7 +23,7 @@ const MODULES: Record<string, readonly string[]> = {
   invitations: ['jobs', 'organizations', 'auth', 'database'],
   projects: ['organizations', 'database'],
   documents: ['jobs', 'projects', 'storage', 'organizations', 'database'],
-  health: ['storage', 'auth'],
+  health: ['storage', 'auth', 'database'],
   limits: ['jobs', 'organizations', 'database'],
   prices: ['upstreams', 'organizations', 'database'],
   keys: ['limits', 'organizations', 'auth', 'database'],

@@ -31,6 +31,19 @@ export const NGINX: Requirement = {
   isMandatoryInCi: true,
 };
 
+export const HAPROXY_PATH = findProgram(['haproxy']);
+export const CADDY_PATH = findProgram(['caddy']);
+
+const balancer = (name: string, isMet: boolean): Requirement => ({
+  tests: `${name} tests`,
+  isMet,
+  hint: `${name} is not installed: apt-get install ${name.toLowerCase()}`,
+  isMandatoryInCi: false,
+});
+
+export const HAPROXY = balancer('HAProxy', HAPROXY_PATH !== undefined);
+export const CADDY = balancer('Caddy', CADDY_PATH !== undefined);
+
 export const CHROMIUM: Requirement = {
   tests: 'browser tests',
   isMet: CHROMIUM_PATH !== undefined,

@@ -1517,7 +1517,7 @@ export interface components {
                 /** @enum {string} */
                 database: "ok" | "failed";
                 /** @enum {string} */
-                object_storage: "ok" | "failed";
+                object_storage?: "ok" | "failed";
             };
         };
         Session: {

@@ -89,11 +89,10 @@ export class JsonLogger implements LoggerService {
   }
 
   /** Nest passes the context (a class name) as the last argument. */
-  private write(level: Exclude<LogLevel, 'silent'>, message: unknown, rest: unknown[]): void {
+  private write(requested: WrittenLevel, message: unknown, rest: unknown[]): void {
     const context = rest.length > 0 ? String(rest.at(-1)) : undefined;
     const text = rest.length > 1 ? rest[0] : undefined;
-    if (level === 'info' && context !== undefined && NEST_START_UP.has(context)) level = 'debug';
-    if (context === FAILED_START) level = 'debug'; // `main` reports it in one line
+    const level = levelFor(requested, context);
     const logger = this.loggerFor(context);
     if (typeof message === 'object' && message !== null) {
       logger[level](message, typeof text === 'string' ? text : undefined);
@@ -114,6 +113,14 @@ export class JsonLogger implements LoggerService {
 
 /** Levels that are written at once. */
 const URGENT: ReadonlySet<string> = new Set(['fatal', 'error', 'warn']);
+
+type WrittenLevel = Exclude<LogLevel, 'silent'>;
+
+/** Reports of Nest about the start are for developers. `main` reports a failed start in one line. */
+function levelFor(level: WrittenLevel, context: string | undefined): WrittenLevel {
+  if (context === FAILED_START) return 'debug';
+  return level === 'info' && context !== undefined && NEST_START_UP.has(context) ? 'debug' : level;
+}
 
 /** Context in which Nest reports an error of the start. */
 const FAILED_START = 'ExceptionHandler';

@@ -1,4 +1,4 @@
-import { ApiMember, object, oneOf } from '../../common/api/members.js';
+import { ApiMember, oneOf } from '../../common/api/members.js';
 
 const CHECK = oneOf(['ok', 'failed']);
 export type CheckResult = 'ok' | 'failed';
@@ -12,6 +12,9 @@ export class ReadinessResponse {
   @ApiMember(oneOf(['ok', 'unavailable', 'shutting down']))
   status: 'ok' | 'unavailable' | 'shutting down';
 
-  @ApiMember(object({ database: CHECK, object_storage: CHECK }))
-  checks: { database: CheckResult; object_storage: CheckResult };
+  @ApiMember(
+    { type: 'object', properties: { database: CHECK, object_storage: CHECK }, required: ['database'] },
+    'The proxy does not need object storage.',
+  )
+  checks: { database: CheckResult; object_storage?: CheckResult };
 }

@@ -1,0 +1,37 @@
+import { startApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+
+let app: TestApp;
+afterEach(() => app.close());
+
+const statusOf = async (path: string) => (await app.anonymous.get(path)).status;
+
+it('of the proxy lasts for the grace period without PostgreSQL, and comes back with it', async () => {
+  app = await startApp({ KEY_GRACE_SECONDS: '4' });
+  const { body } = await app.anonymous.get('/readyz?for=proxy').expect(200);
+  expect(body).toEqual({ status: 'ok', checks: { database: 'ok' } });
+  await app.database.refuse();
+  await eventually(async () => expect(await statusOf('/readyz')).toBe(503));
+  const away = await app.anonymous.get('/readyz?for=proxy').expect(200);
+  expect(away.body.status).toBe('ok');
+  await eventually(async () => expect(await statusOf('/readyz?for=proxy')).toBe(503));
+  const lost = await app.anonymous.get('/readyz?for=proxy');
+  expect(lost.body).toEqual({ status: 'unavailable', checks: { database: 'failed' } });
+  await app.database.admit();
+  await eventually(async () => expect(await statusOf('/readyz?for=proxy')).toBe(200));
+});
+
+it('of the proxy ends when the service stops', async () => {
+  app = await startApp({ SHUTDOWN_DELAY_MS: '500' });
+  const closing = app.app.close();
+  const { body } = await eventually(() => app.anonymous.get('/readyz?for=proxy').expect(503));
+  expect(body.status).toBe('shutting down');
+  await closing;
+});
+
+it.each(['documents', '', 'proxy&for=proxy'])('of the part %j does not exist', async (part) => {
+  app = await startApp();
+  const { body } = await app.anonymous.get(`/readyz?for=${part}`).expect(400);
+  expect(body.error.message).toBe('for must be proxy, or absent');
+});
