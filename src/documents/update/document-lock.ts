@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import type { ClientBase } from 'pg';
+import { DataSource, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { KeyedSemaphore } from '../../common/async/semaphore.js';
 import { retryOnLockTimeout } from '../../database/transactions/retry-on-lock-timeout.js';
@@ -87,15 +88,28 @@ export class DocumentLock {
         throw error;
       }
     };
+    const client = (await runner.connect()) as ClientBase;
+    let lostFor: Error | undefined;
+    const onLost = (reason: Error) => (lostFor ??= reason);
+    client.on('error', onLost);
     try {
       // The timeout applies to row locks only: the wait for the advisory lock comes before it.
       await runner.query(`SELECT pg_advisory_lock(${documentId}); SET lock_timeout = ${lockTimeoutMs}`);
       return await work({ connection, deadline, runInTransaction });
+    } catch (error) {
+      throw explain(error, lostFor);
     } finally {
+      client.off('error', onLost);
       await runner.query('SELECT pg_advisory_unlock_all(); RESET lock_timeout').catch(() => undefined);
       await runner.release();
     }
   }
+}
+
+/** Error for the log: TypeORM reports a lost connection only as a released runner. */
+function explain(error: unknown, reason: Error | undefined): unknown {
+  const isHidden = reason !== undefined && error instanceof QueryRunnerAlreadyReleasedError;
+  return isHidden ? new Error('the connection to PostgreSQL ended', { cause: reason }) : error;
 }
 
 function inTransaction<T>(work: LockedWork<T>): (locked: LockedDocument) => Promise<T> {
