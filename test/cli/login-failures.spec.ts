@@ -45,6 +45,7 @@ const page =
   (status: number, headers = {}): Reply =>
   (response) =>
     response.writeHead(status, { 'Content-Type': 'text/html', ...headers }).end('<h1>proxy error</h1>');
+const unanswered: Reply = () => undefined;
 const closed: Reply = (_, { socket }) => socket.destroy();
 const token = json(200, { access_token: KEY, token_type: 'Bearer' });
 const codes = (fields: object = {}): Reply =>
@@ -112,8 +113,8 @@ it.each([
   expect(stderr.trimEnd().split('\n').at(-1)).toMatch(message);
 });
 
-it('ends when the code expires, and says why no poll succeeded', async () => {
-  const { code, stderr } = await loginWith([page(500)], codes({ expires_in: 5 }));
+it('ends when the code expires during a poll, and says why the poll before failed', async () => {
+  const { code, stderr } = await loginWith([page(500), unanswered], codes({ expires_in: 5 }));
   expect(code).toBe(1);
   expect(stderr).toMatch(/the code has expired: the server responded with 500; run "mintkeep login" again/);
 });

@@ -49,12 +49,13 @@ export async function waitForKey(
   onFailure: (failure: string | undefined) => void,
 ): Promise<string> {
   let lastFailure: string | undefined;
+  const signal = AbortSignal.timeout(codes.expires_in * 1_000);
   configuration[customFetch] = retryingFetch(oauthFetch, (failure) => {
+    if (signal.aborted) return; // the expiry of the code cut this poll off, not the server
     lastFailure = failure === undefined ? undefined : describeFailure(server, failure);
     onFailure(lastFailure);
   });
   try {
-    const signal = AbortSignal.timeout(codes.expires_in * 1_000);
     const tokens = await pollDeviceAuthorizationGrant(configuration, codes, undefined, { signal });
     return tokens.access_token;
   } catch (error) {
