@@ -30,10 +30,10 @@ import { RULES_MAX } from '../../src/upstreams/models/parse-model-rules.js';
 import { MODEL_RULES_MAX_BYTES, UPSTREAMS_MAX } from '../../src/upstreams/upstreams.errors.js';
 import {
   QUERIES_PER_OWNER,
-  SHARE_OF_CONNECTIONS,
   WAIT_TIMEOUT_MS,
   WAITING_PER_OWNER,
 } from '../../src/usage/query/bounded-queries.js';
+import { SHARE_OF_CONNECTIONS } from '../../src/usage/query/usage-database.js';
 import { MAX_BUCKETS, MAX_GROUPS, MAX_VALUES } from '../../src/usage/query/usage.errors.js';
 import { bytes, count, seconds } from './format.js';
 import { PROXY_LIMITS } from './proxy-limits.js';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isLoopback } from './addresses.js';
 import { prepareDataFolder } from './data-folder.js';
 import { Environment } from './environment.js';
-import { parseDatabaseUrl } from './parse-database-url.js';
+import { parseDatabaseUrls } from './parse-database-url.js';
 import { parseLimits } from './parse-limits.js';
 import { parseMinio } from './parse-minio.js';
 import { parseSession } from './parse-session.js';
@@ -30,11 +30,11 @@ export function parseSettings(variables: NodeJS.ProcessEnv): Settings {
   const situation = situationOf(env);
   const { production, developmentSignIn } = situation;
   const dataDir = resolve(env.text('DATA_DIR'));
-  const databaseUrl = parseDatabaseUrl(env);
   const session = parseSession(env, production);
   const encryptionKeys = parseEncryptionKeys(env, situation);
   const settings = {
-    ...{ production, developmentSignIn, dataDir, databaseUrl, minio: parseMinio(env) },
+    ...{ production, developmentSignIn, dataDir, minio: parseMinio(env) },
+    ...parseDatabaseUrls(env),
     ...parseAddresses(env, situation),
     ...parseOperations(env),
     ...parseUpstreamLimits(env, situation),

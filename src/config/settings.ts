@@ -60,6 +60,8 @@ export abstract class Settings {
   abstract readonly dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
   abstract readonly databaseUrl?: string;
+  /** Standby of that database, for queries of usage. Undefined: {@link databaseUrl} serves them. */
+  abstract readonly usageDatabaseUrl?: string;
   /** Connections of a replica. Proxied requests and messages between replicas have their own. */
   abstract readonly databasePoolSize: number;
   /** Undefined: files below {@link dataDir}. */

@@ -4,6 +4,7 @@ import { KeysModule } from '../keys/keys.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { BoundedQueries } from './query/bounded-queries.js';
+import { UsageDatabase } from './query/usage-database.js';
 import { UsageJournal } from './journal/usage-journal.js';
 import { UsageBatches } from './write/usage-batches.js';
 import { UsagePartitions } from './write/usage-partitions.js';
@@ -23,6 +24,7 @@ import { UsageController } from './query/usage.controller.js';
     UsageWriter,
     UsageBatches,
     UsagePartitions,
+    UsageDatabase,
     BoundedQueries,
     UsageSummaryService,
     UsageRequestsService,

@@ -21,6 +21,13 @@ export const STORAGE = {
       'Connections of a replica to PostgreSQL. Five further connections are ' +
       '[used by the proxy and for messages between replicas](deployment.md#other-platforms).',
   }),
+  USAGE_DATABASE_URL: url({
+    protocols: ['postgres:', 'postgresql:'],
+    defaultText: 'all queries go to `DATABASE_URL`',
+    description:
+      'A standby of the PostgreSQL of `DATABASE_URL`, for [queries of usage](deployment.md#a-standby-for-usage). ' +
+      'Only with `DATABASE_URL`.',
+  }),
   MINIO_ENDPOINT: url({
     protocols: WEB_PROTOCOLS,
     defaultText: 'files under `$DATA_DIR/objects`',

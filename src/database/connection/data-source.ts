@@ -67,6 +67,19 @@ export function dataSourceOptions(url: string, poolSize = 5): DataSourceOptions 
   };
 }
 
+/**
+ * Options of connections that only read, on a standby or on the primary.
+ * @param Client class of the connections
+ */
+export function standbyOptions(url: string, poolSize: number, Client: typeof pg.Client): DataSourceOptions {
+  const { extra, ...options } = dataSourceOptions(url, poolSize);
+  return {
+    ...options,
+    migrations: [],
+    extra: { ...(extra as object), Client, onConnect: undefined },
+  } as DataSourceOptions;
+}
+
 /** Returns the pool that TypeORM uses. */
 export function poolOf({ driver }: DataSource): Pool {
   return (driver as unknown as { master: Pool }).master;

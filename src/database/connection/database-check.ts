@@ -23,13 +23,20 @@ const SETTINGS = `
  * @throws SettingsError when the database is unsuitable; a retry does not help
  */
 export async function assertUsable(dataSource: DataSource): Promise<void> {
-  const rows = await dataSource.query<{ name: string; setting: string }[]>(SETTINGS);
-  const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
-  const problem =
-    findSettingsProblem(settings) ??
-    (await findSchemaProblem(dataSource)) ??
-    (await findSessionProblem(dataSource));
+  await assertSessionSettings(dataSource, 'DATABASE_URL');
+  const problem = (await findSchemaProblem(dataSource)) ?? (await findSessionProblem(dataSource));
   if (problem !== undefined) throw new SettingsError(`DATABASE_URL ${problem}`);
+}
+
+/**
+ * Checks version, encoding and session settings of a server.
+ * @param setting that names the server
+ * @throws SettingsError when a read would return wrong times or texts
+ */
+export async function assertSessionSettings(dataSource: DataSource, setting: string): Promise<void> {
+  const rows = await dataSource.query<{ name: string; setting: string }[]>(SETTINGS);
+  const problem = findSettingsProblem(new Map(rows.map(({ name, setting: value }) => [name, value])));
+  if (problem !== undefined) throw new SettingsError(`${setting} ${problem}`);
 }
 
 function findSettingsProblem(settings: ReadonlyMap<string, string>): string | undefined {

@@ -1,18 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import type { BadRequest } from '../../common/api/domain-error.js';
 import { FairSemaphore } from '../../common/async/fair-semaphore.js';
 import { Settings } from '../../config/settings.js';
 import { isStatementTimeout } from '../../database/connection/sql-states.js';
+import { concurrentQueries, QUERY_TIMEOUT_MS, UsageDatabase } from './usage-database.js';
 import type { UsageOwner } from './usage-owner.js';
 import { TooManyQueries } from './usage.errors.js';
 
-/** Ten times as long as the summary of a year at 1,000 requests a second by day and model. */
-const STATEMENT_TIMEOUT_MS = 10_000;
-/** Share of a replica's database connections. */
-export const SHARE_OF_CONNECTIONS = 0.4;
 export const QUERIES_PER_OWNER = 3;
 export const WAITING_PER_OWNER = 50;
 export const WAIT_TIMEOUT_MS = 10_000;
@@ -32,10 +27,10 @@ export class BoundedQueries {
   private readonly slots: FairSemaphore<string>;
 
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
-    { databasePoolSize }: Settings,
+    private readonly database: UsageDatabase,
+    settings: Settings,
   ) {
-    const capacity = Math.max(1, Math.floor(SHARE_OF_CONNECTIONS * databasePoolSize));
+    const capacity = concurrentQueries(settings);
     this.slots = new FairSemaphore({
       capacity,
       perKey: Math.max(1, Math.min(QUERIES_PER_OWNER, capacity - 1)),
@@ -55,12 +50,12 @@ export class BoundedQueries {
     TakesTooLong: new () => BadRequest,
   ): Promise<Row[]> {
     const work = async (transaction: EntityManager) => {
-      await transaction.query(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}; ${settings}`);
+      await transaction.query(`SET LOCAL statement_timeout = ${QUERY_TIMEOUT_MS}; ${settings}`);
       return transaction.query<Row[]>(text, [...values]);
     };
     const key = 'userId' in owner ? `user ${owner.userId}` : `organization ${owner.organizationId}`;
     try {
-      return await this.slots.run(key, () => this.dataSource.transaction(work));
+      return await this.slots.run(key, () => this.database.read(work));
     } catch (error) {
       if (!isStatementTimeout(error)) throw error;
       throw new TakesTooLong();
