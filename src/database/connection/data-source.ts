@@ -72,12 +72,9 @@ export function dataSourceOptions(url: string, poolSize = 5): DataSourceOptions 
  * @param Client class of the connections
  */
 export function standbyOptions(url: string, poolSize: number, Client: typeof pg.Client): DataSourceOptions {
-  const { extra, ...options } = dataSourceOptions(url, poolSize);
-  return {
-    ...options,
-    migrations: [],
-    extra: { ...(extra as object), Client, onConnect: undefined },
-  } as DataSourceOptions;
+  const options = dataSourceOptions(url, poolSize);
+  const extra = { ...(options.extra as object), Client, onConnect: undefined };
+  return { ...options, migrations: [], extra };
 }
 
 /** Returns the pool that TypeORM uses. */
