@@ -1,8 +1,13 @@
 import { hostname } from 'node:os';
-import { findLogin, lastServer, storeLogin, describeLogin } from '../credentials/credentials.js';
+import { addAccount, findLogin, lastServer, placeText, storeLogin } from '../credentials/credentials.js';
 import type { StoredLogin } from '../credentials/credentials.js';
 import { KeyringUnavailable } from '../credentials/keyring.js';
-import { loginOfEnvironment, requireProtected, selectProfile } from '../credentials/selection.js';
+import {
+  loginOfEnvironment,
+  profileOption,
+  requireProtected,
+  selectProfile,
+} from '../credentials/selection.js';
 import { CliError, maskKey, warn } from '../errors.js';
 import { onInterruption, uninterrupted } from '../interruption.js';
 import { openBrowser } from '../login/browser.js';
@@ -119,7 +124,7 @@ async function storeOrRevoke(profile: string, { server, key, insecure }: NewKey)
 async function describeKey(profile: string, access: { server: string; key: string }) {
   try {
     const { username: account, organization } = await introspect(access);
-    await describeLogin(profile, account, organization.name);
+    await addAccount(profile, account, organization.name);
     return { account, owner: organization.name };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -139,10 +144,10 @@ async function revokeFormer(former: StoredLogin): Promise<void> {
 }
 
 function printResult({ server, account, owner, key, stored_in }: Result, profile: string): void {
-  const option = profile === 'default' ? '' : ` --profile ${profile}`;
+  const option = profileOption(profile);
   const who = account === null ? '' : ` as ${printable(account)}`;
   print(`Logged in to ${server}${who}.`);
   if (owner !== null) print(`Owner: ${printable(owner)}`);
-  print(`Key: ${key}, stored in ${stored_in === 'keyring' ? 'the keyring' : stored_in}`);
+  print(`Key: ${key}, stored in ${placeText(stored_in)}`);
   print(`Next: mintkeep run${option} COMMAND, or eval "$(mintkeep env${option})"`);
 }

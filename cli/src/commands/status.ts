@@ -1,3 +1,4 @@
+import { placeText } from '../credentials/credentials.js';
 import { requireLogin } from '../credentials/selection.js';
 import type { SelectedLogin, SelectionOptions } from '../credentials/selection.js';
 import { maskKey } from '../errors.js';
@@ -31,7 +32,7 @@ function describeLogin(login: SelectedLogin, found: Introspection | undefined): 
     ...(account === null ? [] : [['Account', account] satisfies [string, string]]),
     ...(owner === null ? [] : [['Owner', owner] satisfies [string, string]]),
     ['Key', `${maskKey(login.key)}${name}`],
-    ['Stored in', login.storedIn === 'keyring' ? 'the keyring' : login.storedIn],
+    ['Stored in', placeText(login.storedIn)],
     ...(found ? [['Expires', expiry(found)] satisfies [string, string]] : []),
     ...(found ? describeLimits(found) : []),
   ];

@@ -13,8 +13,13 @@ export interface StoredLogin extends Omit<Profile, 'key' | 'keyring_entry'> {
 
 type NewLogin = Omit<StoredLogin, 'storedIn'>;
 
-/** The place of a key, as users see it. */
+/** Place of a key in the keyring. */
 const KEYRING = 'keyring';
+
+/** Describes the place of a key to users. */
+export function placeText(storedIn: string): string {
+  return storedIn === KEYRING ? 'the keyring' : storedIn;
+}
 
 /** Finds the login of a profile. @throws CliError */
 export async function findLogin(name: string): Promise<StoredLogin | undefined> {
@@ -54,8 +59,8 @@ export async function storeLogin(name: string, { key, ...login }: NewLogin): Pro
   return isInKeyring ? KEYRING : credentialsPath();
 }
 
-/** Adds the account and the owner to a login, once the server has told them. @throws CliError */
-export function describeLogin(name: string, account: string, owner: string): Promise<void> {
+/** Adds the account and the owner to a login, once the server has returned them. @throws CliError */
+export function addAccount(name: string, account: string, owner: string): Promise<void> {
   return changeProfiles((all) => {
     const profile = ownProfile(all, name);
     if (!profile) return all;

@@ -37,7 +37,7 @@ interface Chunk {
   readonly error?: { readonly message?: string };
 }
 
-/** Generates text for minutes without a pause of its own; only the connection itself has a timeout. */
+/** Signal without a timeout: a model may generate for minutes. Only the connection has a timeout. */
 const NEVER = new AbortController().signal;
 
 /** Streams the response to a conversation. @throws CliError */

@@ -1,18 +1,29 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { requireLogin } from '../credentials/selection.js';
+import type { SelectionOptions } from '../credentials/selection.js';
 import { CliError, errorCode } from '../errors.js';
+import { ignoreInterrupts } from '../interruption.js';
+import { variablesOf } from '../shell/variables.js';
 import { PASSED_SIGNALS, SignalWitness } from './signal-witness.js';
 import type { PassedSignal } from './signal-witness.js';
 
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
+/** Runs a command with the variables of SDKs and tools. */
+export async function run(words: readonly string[], options: SelectionOptions): Promise<void> {
+  const variables = variablesOf(await requireLogin(options));
+  ignoreInterrupts(); // the command decides what Ctrl-C means
+  process.exitCode = await runCommand(words, { ...process.env, ...variables });
+}
+
 /**
  * Runs a command with the standard streams of this process. Every signal reaches it once.
  * @returns its exit code; 128 + n after signal n
  * @throws CliError if it cannot be started
  */
-export async function runCommand(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+async function runCommand(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const early: PassedSignal[] = [];
   let onSignal = (signal: PassedSignal): unknown => early.push(signal);
   const listen = (signal: NodeJS.Signals): unknown => onSignal(signal as PassedSignal);

@@ -20,7 +20,7 @@ export function quoteIfNeeded(text: string): string {
 }
 
 /** Between single quotes, fish reads only `\\` and `\'` as escapes. */
-function quoteForFish(text: string): string {
+export function quoteForFish(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }
 
