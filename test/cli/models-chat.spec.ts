@@ -174,6 +174,22 @@ describe('chat', () => {
     expect(JSON.parse(stdout)).toEqual({ model: 'x', text: 'At once.', usage: USAGE });
   });
 
+  it('joins the text of content parts, and leaves other parts out', async () => {
+    const parts = (...content: unknown[]) => JSON.stringify({ choices: [{ delta: { content } }] });
+    respond = stream(
+      parts({ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }),
+      parts(
+        { type: 'text', text: 'Hel' },
+        { type: 'reference', reference_ids: [1] },
+        { type: 'text', text: 'lo' },
+      ),
+      parts({ type: 'text' }, null),
+      chunk('!'),
+      ...[finish, '[DONE]'],
+    );
+    expect(await run(['chat', '-m', 'x', 'Hi'])).toEqual({ code: 0, stdout: 'Hello!\n', stderr: '' });
+  });
+
   it('leaves control sequences to pipes and removes them on a terminal', async () => {
     respond = stream(chunk('a\u001b[31mb'), finish, '[DONE]');
     expect((await run(['chat', '-m', 'x', 'Hi'])).stdout).toBe('a\u001b[31mb\n');
