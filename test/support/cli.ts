@@ -8,7 +8,8 @@ import { decide } from './device-flow.js';
 import { eventually } from './eventually.js';
 import type { Agent } from './app.js';
 
-const CLI = resolve('cli/bin/mintkeep.js');
+/** Path of the built client. */
+export const CLI = resolve('cli/bin/mintkeep.js');
 /** The client exits at the latest after its timeout of 30 s for a request. */
 const EXIT_TIMEOUT_MS = 40_000;
 
