@@ -93,6 +93,15 @@ it('has no browser, spinner or colour without a terminal', async () => {
   expect(await hasOpened()).toBe(false);
 }, 60_000);
 
+it('shows the address and the code as plain lines of a terminal', async () => {
+  const login = user.startInTerminal(['login', app.url, '--no-browser']);
+  const code = await userCodeOf(login);
+  login.child.stdin!.write(CTRL_C);
+  await login.result;
+  const lines = login.stdout().split(/\r?\n/);
+  expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/^http:\S+\/auth\/device$/), code]));
+}, 60_000);
+
 it('has no colour in a terminal with NO_COLOR', async () => {
   for (const [NO_COLOR, isBold] of [
     ['1', false],

@@ -71,9 +71,9 @@ async function obtainKey(server: string, { name, browser, json }: LoginOptions):
   const codes = await beginDeviceFlow(configuration, server, { name, hostname: hostname() });
   const { user_code, verification_uri, verification_uri_complete, expires_in } = codes;
   if (json) printJson({ verification_uri, verification_uri_complete, user_code, expires_in });
-  const address = bold(printable(verification_uri), process.stderr);
-  const code = bold(printable(user_code), process.stderr);
-  process.stderr.write(`Open this address and enter the code:\n\n${address}\n${code}\n\n`);
+  const prompt = bold('Open this address and enter the code:', process.stderr);
+  // The address and the code stay plain, so that each is a line of its own for programs that read the terminal.
+  process.stderr.write(`${prompt}\n\n${printable(verification_uri)}\n${printable(user_code)}\n\n`);
   if (browser && isTerminal(process.stdin)) await openBrowser(verification_uri_complete ?? verification_uri);
   const deadline = Date.now() + expires_in * 1_000;
   let failure: string | undefined;
