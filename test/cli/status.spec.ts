@@ -4,6 +4,7 @@ import { startApp } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
 import { CliUser } from '../support/cli.js';
 import { startUpstream } from '../support/fake-upstream.js';
+import { freePort } from '../support/free-port.js';
 import type { FakeUpstream } from '../support/fake-upstream.js';
 import { recordAll, usageRecord } from '../support/usage.js';
 
@@ -129,6 +130,35 @@ describe('with a login', () => {
     expect([await works(key), await works(other)]).toEqual([false, false]);
     expect((await user.run(['status', '--profile', 'work'])).code).toBe(4);
   }, 60_000);
+});
+
+it('status shows what is known here if the server is unreachable', async () => {
+  const server = `http://127.0.0.1:${await freePort()}`;
+  const key = `mk_${'a1B2'.repeat(10)}c3`;
+  await mkdir(user.folder, { recursive: true });
+  const profile = { server, key, account: 'ada@example.com', owner: 'Acme', insecure: false };
+  const file = { version: 1, profiles: { default: profile } };
+  await writeFile(user.file, JSON.stringify(file), { mode: 0o600 });
+  const shown = await user.run(['status']);
+  expect([shown.code, shown.stderr]).toEqual([1, expect.stringMatching(/^mintkeep: cannot reach/)]);
+  expect(shown.stdout.split('\n')).toEqual([
+    `Server     ${server}`,
+    'Account    ada@example.com',
+    'Owner      Acme',
+    'Key        mk_a1B2…B2c3',
+    `Stored in  ${user.file}`,
+    'Works      no',
+    '',
+  ]);
+  const asJson = await user.run(['status', '--json']);
+  expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([
+    1,
+    {
+      ...{ server, account: 'ada@example.com', owner: 'Acme', key: 'mk_a1B2…B2c3' },
+      ...{ stored_in: user.file, works: false },
+    },
+  ]);
+  expect(asJson.stderr).toMatch(/^mintkeep: cannot reach/);
 });
 
 describe('logout from a server that is down', () => {
