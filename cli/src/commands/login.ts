@@ -1,5 +1,12 @@
 import { hostname } from 'node:os';
-import { addAccount, findLogin, lastServer, placeText, storeLogin } from '../credentials/credentials.js';
+import {
+  addAccount,
+  findLogin,
+  isInsecureAccepted,
+  lastServer,
+  placeText,
+  storeLogin,
+} from '../credentials/credentials.js';
 import type { StoredLogin } from '../credentials/credentials.js';
 import { KeyringUnavailable } from '../credentials/keyring.js';
 import {
@@ -49,7 +56,7 @@ export async function login(serverArgument: string | undefined, options: LoginOp
   const insecure = options.insecure === true || (former?.server === server && former.insecure);
   requireProtected(url, insecure, 'pass --insecure');
   const key = await obtainKey(server, options);
-  const result = await uninterrupted(() => keep(profile, { server, key, insecure }, former));
+  const result = await keep(profile, { server, key, insecure }, former);
   if (options.json) printJson(result);
   else printResult(result, profile);
   if (isOverridden) warn('MINTKEEP_URL and MINTKEEP_API_KEY override this login', 'unset them to use it');
@@ -100,13 +107,31 @@ interface NewKey {
   readonly insecure: boolean;
 }
 
-/** Stores the new key first, so that a failure never leaves the user without a key, then revokes the former one. */
-async function keep(profile: string, fields: NewKey, former: StoredLogin | undefined): Promise<Result> {
+/**
+ * Stores the new key first, so that a failure never leaves the user without a key, then revokes the former one. Ctrl-C
+ * waits only for the first step.
+ */
+async function keep(profile: string, fields: NewKey, login: StoredLogin | undefined): Promise<Result> {
   const { server, key } = fields;
-  const stored_in = await storeOrRevoke(profile, fields);
-  const { account, owner } = await describeKey(profile, { server, key });
-  if (former && former.key !== key) await revokeFormer(former);
-  return { server, account, owner, key: maskKey(key), stored_in };
+  const former = login?.key === key ? undefined : login;
+  let withdraw = (): unknown => undefined;
+  const stored_in = await uninterrupted(async () => {
+    const place = await storeOrRevoke(profile, fields);
+    withdraw = onInterruption(() => warnOfInterruption(former));
+    return place;
+  });
+  try {
+    const { account, owner } = await describeKey(profile, { server, key });
+    if (former) await revokeFormer(former);
+    return { server, account, owner, key: maskKey(key), stored_in };
+  } finally {
+    withdraw();
+  }
+}
+
+function warnOfInterruption(former: StoredLogin | undefined): void {
+  warn('interrupted after the new key was stored', 'run "mintkeep status"');
+  if (former) warn(`the former key ${maskKey(former.key)} may still be valid`, 'revoke it in the dashboard');
 }
 
 /** A key that cannot be stored would stay valid without anyone who has it. */

@@ -32,7 +32,7 @@ export async function logout(options: LogoutOptions): Promise<void> {
 /** Returns the error, so that the other profiles of `--all` are still logged out. */
 async function tryToLogOut(profile: string, { all, force }: LogoutOptions): Promise<CliError | undefined> {
   try {
-    await uninterrupted(() => logOut(profile, force === true));
+    await logOut(profile, force === true);
     return undefined;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -41,6 +41,7 @@ async function tryToLogOut(profile: string, { all, force }: LogoutOptions): Prom
   }
 }
 
+/** Ctrl-C ends the wait for the server, but not the change of the file. */
 async function logOut(profile: string, isForced: boolean): Promise<void> {
   let server: string | undefined;
   try {
@@ -56,7 +57,7 @@ async function logOut(profile: string, isForced: boolean): Promise<void> {
     warn(`the key was not revoked: ${error.message}`, 'revoke it in the dashboard');
     print('Deleted the key from this machine.');
   }
-  await deleteLogin(profile);
+  await uninterrupted(() => deleteLogin(profile));
 }
 
 function withForce({ message, advice }: CliError): CliError {
