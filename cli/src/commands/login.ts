@@ -53,7 +53,7 @@ export async function login(serverArgument: string | undefined, options: LoginOp
   const former = await findFormer(profile);
   const url = parseServer(serverArgument ?? (await lastServer()) ?? DEFAULT_SERVER);
   const server = serverText(url);
-  const insecure = options.insecure === true || (former?.server === server && former.insecure);
+  const insecure = options.insecure === true || (await isInsecureAccepted(profile, server));
   requireProtected(url, insecure, 'pass --insecure');
   const key = await obtainKey(server, options);
   const result = await keep(profile, { server, key, insecure }, former);

@@ -1,4 +1,4 @@
-import { deleteLogin, findLogin, profileNames } from '../credentials/credentials.js';
+import { deleteLogin, findLogin, hasProfile, profileNames } from '../credentials/credentials.js';
 import { KeyringUnavailable } from '../credentials/keyring.js';
 import { loginOfEnvironment, NotLoggedIn, selectProfile } from '../credentials/selection.js';
 import { CliError, EXIT, warn } from '../errors.js';
@@ -46,7 +46,7 @@ async function logOut(profile: string, isForced: boolean): Promise<void> {
   let server: string | undefined;
   try {
     const login = await findLogin(profile);
-    if (!login) throw new NotLoggedIn(profile);
+    if (!login) return await deleteRest(profile);
     ({ server } = login);
     await revoke(login);
     print(`Logged out from ${server}.`);
@@ -58,6 +58,14 @@ async function logOut(profile: string, isForced: boolean): Promise<void> {
     print('Deleted the key from this machine.');
   }
   await uninterrupted(() => deleteLogin(profile));
+}
+
+/** Deletes a profile whose key is gone from the keyring. @throws NotLoggedIn without a profile */
+async function deleteRest(profile: string): Promise<void> {
+  if (!(await hasProfile(profile))) throw new NotLoggedIn(profile);
+  await uninterrupted(() => deleteLogin(profile));
+  warn('the key is gone from the keyring and was not revoked', 'revoke it in the dashboard');
+  print('Deleted the login from this machine.');
 }
 
 function withForce({ message, advice }: CliError): CliError {

@@ -26,6 +26,17 @@ export async function findLogin(name: string): Promise<StoredLogin | undefined> 
   return toLogin(ownProfile(await readProfiles(), name));
 }
 
+/** Whether a profile has a login, even one whose key is gone from the keyring. @throws CliError */
+export async function hasProfile(name: string): Promise<boolean> {
+  return ownProfile(await readProfiles(), name) !== undefined;
+}
+
+/** Whether the user accepted plain http to this server in the profile. Does not read the key. @throws CliError */
+export async function isInsecureAccepted(name: string, server: string): Promise<boolean> {
+  const profile = ownProfile(await readProfiles(), name);
+  return profile?.server === server && profile.insecure === true;
+}
+
 /** Names of all profiles with a login. @throws CliError */
 export async function profileNames(): Promise<string[]> {
   return Object.keys((await readProfiles()).profiles);
