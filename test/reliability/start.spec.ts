@@ -127,6 +127,17 @@ describe('object storage that rejects', () => {
     ['the secret key', {}, () => 'deny'],
     ['the access key', { MINIO_ACCESS_KEY: 'wrong-access-key' }, () => 'pass'],
     ['writing', {}, (method, key) => (method === 'PUT' && key !== '' ? 'deny' : 'pass')],
+    [
+      'writing, with an unknown code,',
+      {},
+      (method, key) => (method === 'PUT' && key !== '' ? 'deny with another code' : 'pass'),
+    ],
+    [
+      'writing, with a page,',
+      {},
+      (method, key) => (method === 'PUT' && key !== '' ? 'deny with a page' : 'pass'),
+    ],
+    ['reading the bucket, with a page,', {}, () => 'deny with a page'],
     ['deleting', {}, (method) => (method === 'DELETE' ? 'deny' : 'pass')],
     ['listing', {}, (method, key) => (method === 'GET' && key === '' ? 'deny' : 'pass')],
   ])(
