@@ -37,7 +37,7 @@ function report(error: unknown): number {
   }
   // The text of an unexpected error may contain secrets, such as headers.
   const name = errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
-  warn(`unexpected error (${name})`, 'report it at the project page of mintkeep');
+  warn(`unexpected error (${name})`, 'try again; if it fails again, report the command and this code');
   return EXIT.failed;
 }
 

@@ -59,13 +59,13 @@ function addKeyCommands(program: Command): void {
     .command('token')
     .description('Print the key and nothing else.')
     .option(...PROFILE)
-    .action(async (options: object) => (await import('./commands/token.js')).token(options));
+    .action(async (options: object) => (await import('./commands/key-output.js')).token(options));
   program
     .command('env')
     .description('Print the variables of SDKs and tools, for eval.')
     .addOption(new Option('--shell <shell>', 'format (default: from SHELL, else bash)').choices(SHELLS))
     .option(...PROFILE)
-    .action(async (options: object) => (await import('./commands/token.js')).env(options));
+    .action(async (options: object) => (await import('./commands/key-output.js')).env(options));
   program
     .command('run')
     .description('Run a command with the variables of SDKs and tools.')
@@ -73,7 +73,7 @@ function addKeyCommands(program: Command): void {
     .option(...PROFILE)
     .passThroughOptions()
     .action(async (words: string[], options: object) =>
-      (await import('./commands/run.js')).run(words, options),
+      (await import('./run/run-command.js')).run(words, options),
     );
 }
 

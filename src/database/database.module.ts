@@ -3,8 +3,10 @@ import type { DynamicModule } from '@nestjs/common';
 import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
+import { errorMessage } from '../common/logging/error-message.js';
 import { SettingsError } from '../config/environment.js';
 import { dataSourceOptions, poolOf, STATEMENT_TIMEOUT_MS } from './connection/data-source.js';
+import { connectionRemedy } from './connection/sql-states.js';
 import { assertUsable } from './connection/database-check.js';
 import { Invalidations } from './invalidation/invalidations.js';
 import { migrate } from './migrate.js';
@@ -72,11 +74,19 @@ export async function migrateDatabase(url: string, onWait?: (message: string) =>
   }
 }
 
-/** @throws Error that names the setting */
+/**
+ * @throws SettingsError when PostgreSQL rejects the user, the password or the database, which a retry does not change
+ * @throws Error that names the setting
+ */
 export async function connect(dataSource: DataSource): Promise<DataSource> {
   try {
     return await dataSource.initialize();
   } catch (error) {
+    const remedy = connectionRemedy(error);
+    if (remedy !== undefined)
+      throw new SettingsError(`DATABASE_URL is rejected: ${errorMessage(error)}; ${remedy}`, {
+        cause: error,
+      });
     throw new Error('the database (DATABASE_URL)', { cause: error });
   }
 }

@@ -4,7 +4,7 @@ import type { Settings } from '../config/settings.js';
 import { headers } from './headers.js';
 import { inferSchema } from './json-schema.js';
 import type { Json } from './json-schema.js';
-import { describeConnectionRejection } from './responses.js';
+import { describeConnectionRejections } from './responses.js';
 
 /** Describes `/metrics`. Unlike all other routes, it returns text and has a credential of its own. */
 export function metricsPath({ adminToken }: Settings): Record<string, Json> {
@@ -28,7 +28,7 @@ function metrics(needsToken: boolean): Json {
         },
       },
       ...describeRejection(),
-      ...describeConnectionRejection(),
+      ...describeConnectionRejections(),
     },
   };
 }

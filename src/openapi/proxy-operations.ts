@@ -2,7 +2,7 @@ import { PROXY_ERROR_CODES, createRejection } from '../proxy/errors/proxy-error.
 import type { ProxyErrorCode, ProxyRejection } from '../proxy/errors/proxy-error.js';
 import { headers } from './headers.js';
 import type { Json } from './json-schema.js';
-import { describeConnectionRejection } from './responses.js';
+import { describeConnectionRejections } from './responses.js';
 
 /** Methods of `/v1`, which is not a Nest route. Apart from rejections, its responses come from the upstream. */
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'] as const;
@@ -81,8 +81,8 @@ function modelsOperation(): Json {
           },
         },
       },
+      ...describeConnectionRejections(),
       ...describeRejections(MODELS_CODES, ownResponse),
-      ...describeConnectionRejection(),
     },
   };
 }
@@ -113,8 +113,8 @@ function relayOperation(method: string): Json {
     responses: {
       '2XX': { description: 'Response of the upstream.', ...RELAYED },
       default: { description: 'Any other response of the upstream.', ...RELAYED },
+      ...describeConnectionRejections(),
       ...describeRejections(RELAY_CODES, ownOrUpstreamResponse),
-      ...describeConnectionRejection(),
     },
   };
 }

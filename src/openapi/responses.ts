@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { HttpStatus } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
-import { HEADERS_TOO_LARGE } from '../common/api/domain-error.js';
+import { HEADERS_TOO_LARGE, RequestTimeout } from '../common/api/domain-error.js';
 import { errorBody } from '../common/api/error.filter.js';
 import type { Rejection } from '../common/api/error.filter.js';
 import type { Operation } from '../common/api/operation.js';
@@ -34,25 +34,22 @@ export function describeResponses(route: Route, schemas: Json): Json {
     ...(operation.redirectHeaders
       ? [[HttpStatus.SEE_OTHER, describeRedirect(operation.redirectHeaders)] as const]
       : []),
+    ...Object.entries(describeConnectionRejections()),
     ...rejectionStatuses.map((status) => {
       const sameStatus = rejections.filter((other) => other.status === status);
       return [status, describeRejections(sameStatus, route)] as const;
     }),
-    ...Object.entries(describeConnectionRejection()),
   ]);
 }
 
-/** Describes the rejection that every route can send before its request is read. */
-export function describeConnectionRejection(): Json {
-  const { status, message } = HEADERS_TOO_LARGE;
-  const example = errorBody(message);
-  return {
-    [status]: {
-      description: `- ${message}`,
-      headers: headers([]),
-      content: { 'application/json': { schema: inferSchema([example]), example } },
-    },
-  };
+/** Describes the rejections that every route can send before its request is read. A route may have others of a status. */
+export function describeConnectionRejections(): Json {
+  const rejections = [new RequestTimeout(), HEADERS_TOO_LARGE].map(({ status, message }) => {
+    const example = errorBody(message);
+    const content = { 'application/json': { schema: inferSchema([example]), example } };
+    return [status, { description: `- ${message}`, headers: headers([]), content }] as const;
+  });
+  return Object.fromEntries(rejections);
 }
 
 const NOT_MODIFIED = {

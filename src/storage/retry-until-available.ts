@@ -28,7 +28,7 @@ export async function retryUntilAvailable(settings: Settings, task: () => Promis
 
 /** Rejected credentials and missing rights stay rejected, so that a retry does not help. */
 function rejectedCredentials({ cause }: StorageUnavailable): SettingsError {
-  const { code, message } = cause as { code?: string; message?: string };
+  const { code = 'status 403', message } = cause as { code?: string; message?: string };
   return new SettingsError(
     `MINIO_ACCESS_KEY, MINIO_SECRET_KEY: the object storage rejects the key or denies it a right: ${code}, ${message}`,
   );

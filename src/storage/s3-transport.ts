@@ -15,6 +15,8 @@ interface Attempt {
   readonly freshConnection: boolean;
   /** Whether a read failed without a response on a reused connection. */
   metClosedConnection: boolean;
+  /** Status of the last response. */
+  status?: number;
 }
 
 /**
@@ -38,15 +40,26 @@ export class S3Transport {
   /**
    * Runs one call of the client, and closes its connection when the signal is aborted. A server may close an idle
    * connection while a request is being sent; then a read is retried once on a fresh connection. A put is not
-   * retried: the first request may still arrive, even after a later put.
+   * retried: the first request may still arrive, even after a later put. An error has the status of the last response
+   * as `status`.
    */
   async run<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const attempt: Attempt = { signal, freshConnection: false, metClosedConnection: false };
     try {
-      return await this.attempts.run(attempt, call);
+      return await this.try(attempt, call);
     } catch (error) {
       if (!attempt.metClosedConnection || signal.aborted) throw error;
-      return this.attempts.run({ ...attempt, freshConnection: true }, call);
+      return this.try({ ...attempt, freshConnection: true }, call);
+    }
+  }
+
+  /** Errors of the client have a code, which it reads from the body. A body of another form has none. */
+  private async try<T>(attempt: Attempt, call: () => Promise<T>): Promise<T> {
+    try {
+      return await this.attempts.run(attempt, call);
+    } catch (error) {
+      if (attempt.status === undefined || !(error instanceof Error)) throw error;
+      throw Object.assign(error, { status: attempt.status });
     }
   }
 
@@ -60,7 +73,10 @@ export class S3Transport {
     const agent = attempt.freshConnection ? false : this.agent;
     const request = this.protocol.request({ ...options, agent, signal: attempt.signal }, onResponse);
     let hasResponse = false;
-    request.once('response', () => (hasResponse = true));
+    request.once('response', ({ statusCode }) => {
+      hasResponse = true;
+      attempt.status = statusCode;
+    });
     request.once('error', ({ code }: NodeJS.ErrnoException) => {
       const closed = !hasResponse && CLOSED_CONNECTION.has(code ?? '');
       attempt.metClosedConnection = closed && request.reusedSocket && SAFE_METHODS.has(request.method);

@@ -1,4 +1,5 @@
-/** Error codes with the status 403 (Amazon S3 API reference, "Error responses"). The client derives the first from a bare 403. */
+const FORBIDDEN = 403;
+/** Error codes of a rejection (Amazon S3 API reference, "Error responses"), which some services send with another status. */
 const REJECTIONS = new Set([
   'AccessDenied',
   'AllAccessDisabled',
@@ -20,8 +21,9 @@ export class StorageUnavailable extends Error {
     super(`object storage: ${problem}`, { cause });
   }
 
-  /** Whether the store rejected the credentials, or a right is missing (S3: status 403). */
+  /** Whether the store rejected the credentials, or a right is missing (S3: status 403, with any body). */
   get isRejection(): boolean {
-    return REJECTIONS.has(String((this.cause as { code?: unknown } | undefined)?.code));
+    const { status, code } = (this.cause ?? {}) as { status?: unknown; code?: unknown };
+    return status === FORBIDDEN || REJECTIONS.has(String(code));
   }
 }

@@ -140,6 +140,27 @@ it('the databases are made for those who use them', () => {
   }
 });
 
+it.each(REPLICAS)(
+  '%s is healthy while it serves known keys, and checked as often as the image says',
+  (replica) => {
+    const { test, ...times } = file.services[replica]!.healthcheck as { test: string[] };
+    expect(test.slice(0, 3)).toEqual(['CMD', 'node', '-e']);
+    expect(test[3]).toContain('/readyz?for=proxy');
+    const image = /^HEALTHCHECK (.*?) \\$/m.exec(readFileSync('Dockerfile', 'utf8'))![1]!;
+    const options = image.split(' ').map((option) => option.slice('--'.length).split('='));
+    const ofImage = Object.fromEntries(options.map(([name, value]) => [name!.replace('-', '_'), value]));
+    expect(ofImage).toEqual({ ...times, retries: String((times as { retries?: number }).retries) });
+  },
+);
+
+it('the balancer waits until the replicas are healthy, and they wait for the database and the storage', () => {
+  const conditions = (name: string) => file.services[name]!.depends_on;
+  const healthy = { condition: 'service_healthy' };
+  expect(conditions('nginx')).toEqual({ 'mintkeep-1': healthy, 'mintkeep-2': healthy });
+  for (const replica of REPLICAS)
+    expect(conditions(replica)).toEqual({ postgres: healthy, minio: healthy, auth: healthy });
+});
+
 it('gives running requests the time that they have', () => {
   for (const name of [...REPLICAS, 'nginx']) {
     expect(Number.parseInt(file.services[name]!.stop_grace_period!)).toBeGreaterThan(40);

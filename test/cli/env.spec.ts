@@ -105,6 +105,7 @@ it('powershell doubles quotes', async () => {
 it.each([
   ['/usr/bin/fish', 'set -gx OPENAI_API_KEY'],
   ['/bin/zsh', 'export OPENAI_API_KEY='],
+  ['/usr/bin/pwsh', '$env:OPENAI_API_KEY = '],
   ['/bin/sh', 'export OPENAI_API_KEY='],
   [undefined, 'export OPENAI_API_KEY='],
 ])('the default for SHELL=%s begins with %s', async (SHELL, expected) => {

@@ -107,7 +107,7 @@ it.each([
   ['unknown', oauthError('invalid_grant'), /the server does not know the code any more; run/],
   ['other', oauthError('invalid_request'), /rejected the login: the error invalid_request; run/],
   ['a page', page(200), /sent an unexpected response; run/],
-])('after the poll result "%s" it exits with 1', async (_what, reply, message) => {
+])('exits with 1 on the poll result "%s"', async (_what, reply, message) => {
   const { code, stdout, stderr } = await loginWith([reply]);
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr.trimEnd().split('\n').at(-1)).toMatch(message);

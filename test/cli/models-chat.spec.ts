@@ -88,6 +88,29 @@ describe('models', () => {
       expect.stringMatching(/^small\s+acme\s+2023-11-14$/),
     ]);
   });
+
+  it('leaves members empty that have another form on a terminal', async () => {
+    const data = [
+      { id: 'null', owned_by: null, created: null },
+      { id: 'text', owned_by: ['x'], created: '2023-11-14' },
+      { id: 'microseconds', owned_by: 'acme', created: 1_700_000_000_000_000 },
+      { id: 'milliseconds', created: 1_700_000_000_000 },
+      { id: 'seconds', owned_by: 'acme', created: 1_700_000_000 },
+    ];
+    const server = await startUpstream((_, response) => sendJson(response, 200, { object: 'list', data }));
+    const variables = { MINTKEEP_URL: server.url, MINTKEEP_API_KEY: 'x' };
+    const { code, stdout } = await user.startInTerminal(['models'], variables).result;
+    await server.close();
+    expect(code).toBe(0);
+    const rows = stdout.trimEnd().split(/\r?\n/).slice(1);
+    expect(rows.map((row) => row.split(/\s+/))).toEqual([
+      ['null'],
+      ['text'],
+      ['microseconds', 'acme'],
+      ['milliseconds'],
+      ['seconds', 'acme', '2023-11-14'],
+    ]);
+  });
 });
 
 describe('chat', () => {
@@ -151,6 +174,22 @@ describe('chat', () => {
     expect(JSON.parse(stdout)).toEqual({ model: 'x', text: 'At once.', usage: USAGE });
   });
 
+  it('joins the text of content parts, and leaves other parts out', async () => {
+    const parts = (...content: unknown[]) => JSON.stringify({ choices: [{ delta: { content } }] });
+    respond = stream(
+      parts({ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }),
+      parts(
+        { type: 'text', text: 'Hel' },
+        { type: 'reference', reference_ids: [1] },
+        { type: 'text', text: 'lo' },
+      ),
+      parts({ type: 'text' }, null),
+      chunk('!'),
+      ...[finish, '[DONE]'],
+    );
+    expect(await run(['chat', '-m', 'x', 'Hi'])).toEqual({ code: 0, stdout: 'Hello!\n', stderr: '' });
+  });
+
   it('leaves control sequences to pipes and removes them on a terminal', async () => {
     respond = stream(chunk('a\u001b[31mb'), finish, '[DONE]');
     expect((await run(['chat', '-m', 'x', 'Hi'])).stdout).toBe('a\u001b[31mb\n');
@@ -163,6 +202,22 @@ describe('chat', () => {
       'a rejection',
       (_, response) => sendJson(response, 400, { error: { message: 'bad\nmodel' } }),
       /the server responded with 400: bad model; change the request/,
+    ],
+    [
+      "an upstream's rejection of its own key",
+      (_, response) =>
+        sendJson(response, 401, { error: { message: 'Incorrect API key', code: 'invalid_api_key' } }),
+      /the server responded with 401: Incorrect API key; change the request, or ask an admin/,
+    ],
+    [
+      'an error page with 401',
+      (_, response) => response.writeHead(401).end('<h1>'),
+      /responded with 401; change the request, or ask an admin/,
+    ],
+    [
+      'a rejection without a message',
+      (_, response) => sendJson(response, 400, { error: { message: { text: 'x' } } }),
+      /responded with 400; change the request/,
     ],
     [
       'a rate limit',
@@ -188,6 +243,16 @@ describe('chat', () => {
     const { code, stderr } = await run(['chat', '-m', 'x', 'Hi']);
     expect(code).toBe(1);
     expect(stderr.split('\n').slice(0, -1)).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('advises to log in if the service rejects the key', async () => {
+    const variables = { ...env, MINTKEEP_API_KEY: 'mk_unknown' };
+    const { code, stderr } = await user.run(['chat', '-m', 'x', 'Hi'], { env: variables });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/does not accept the key: .*; run "mintkeep login"/),
+    ]);
+    expect(bodies).toEqual([]);
   });
 
   it('exits with 1 if the response is cut off', async () => {

@@ -1,7 +1,7 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { codeAfter, CliUser } from '../support/cli.js';
+import { CLI, codeAfter, CliUser } from '../support/cli.js';
 import type { CliProcess } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 
@@ -58,6 +58,23 @@ it('sets the variables, and passes arguments, streams and the exit code', async 
   }
 });
 
+it('a client below it has the same login', async () => {
+  const insecure = { MINTKEEP_URL: 'http://mintkeep.example', MINTKEEP_API_KEY: 'the-key' };
+  await mkdir(user.folder, { recursive: true });
+  const profile = {
+    server: insecure.MINTKEEP_URL,
+    key: 'the-key',
+    account: null,
+    owner: null,
+    insecure: true,
+  };
+  await writeFile(user.file, JSON.stringify({ version: 1, profiles: { lan: profile } }), { mode: 0o600 });
+  const nested = ['run', '--profile', 'lan', process.execPath, CLI, 'token'];
+  expect(await user.run(nested)).toEqual({ code: 0, stdout: 'the-key\n', stderr: '' });
+  const inEnvironment = { env: { ...insecure, MINTKEEP_INSECURE: '1' } };
+  expect((await user.run(['run', process.execPath, CLI, 'token'], inEnvironment)).stdout).toBe('the-key\n');
+});
+
 it('the key is in no argument list', async () => {
   const script = `ps -o args= -p $PPID -p $$`;
   const { stdout } = await run(['sh', '-c', `${script}; :`]);
@@ -76,6 +93,11 @@ it('exits with 127 if the command is not found, and with 126 if it is not execut
     stderr: 'mintkeep: the command no-such-command-anywhere was not found; check its name and PATH\n',
   });
   expect((await run([join(folder, 'missing')])).code).toBe(127);
+  const empty = await run(['']);
+  expect([empty.code, empty.stderr]).toEqual([
+    127,
+    expect.stringContaining("the command '' was not found; "),
+  ]);
   const denied = await run([file]);
   expect([denied.code, denied.stderr]).toEqual([126, expect.stringContaining('cannot be run (EACCES)')]);
   expect((await run([folder])).code).toBe(126);

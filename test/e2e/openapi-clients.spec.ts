@@ -1,6 +1,6 @@
 import { startApp } from '../support/app.js';
-import type { TestApp } from '../support/app.js';
-import { personalOwner } from '../support/owners.js';
+import type { Agent, TestApp } from '../support/app.js';
+import { personalOwner, teamOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 
 type Json = Record<string, unknown>;
@@ -48,9 +48,9 @@ it('describes 408, 431 and the credentials of every operation', () => {
   for (const [path, methods] of Object.entries(document.paths as Record<string, Json>)) {
     for (const [method, operation] of Object.entries(methods) as [string, Json][]) {
       const name = `${method} ${path}`;
-      const { responses, requestBody, summary, description, operationId } = operation as Record<string, Json>;
-      expect([name, '431' in responses!]).toEqual([name, true]);
-      if (requestBody) expect([name, '408' in responses!]).toEqual([name, true]);
+      const { responses, summary, description, operationId } = operation as Record<string, Json>;
+      // Also without a body: the headers may arrive too late, or be too large.
+      expect([name, Object.keys(responses!)]).toEqual([name, expect.arrayContaining(['408', '431'])]);
       expect([name, [summary, description, operationId].every(Boolean)]).toEqual([name, true]);
     }
   }
@@ -66,6 +66,22 @@ it.each(['null', ' null\n', ''])(
   },
 );
 
+describe('null for an absent body', () => {
+  const send = (agent: Agent, path: string) => agent.post(path).type('json').send('null');
+
+  it('mints a key of a team', async () => {
+    const team = await teamOwner(app);
+    const { body } = await send(team.admin, `${team.base}/keys`).expect(201);
+    expect(body).toHaveProperty('api_key');
+  });
+
+  it('begins the device flow and approves it', async () => {
+    const { body: codes } = await send(app.anonymous, '/auth/device/code').expect(200);
+    expect(codes).toHaveProperty('user_code');
+    await send(owner.admin, `/me/device-requests/${codes.user_code}/approve`).expect(200);
+  });
+});
+
 it.each(['nul', 'null null', `null${' '.repeat(100)}x`, '[]', '1'])('rejects the body %j', async (body) => {
   await owner.admin.post('/me/keys').type('json').send(body).expect(400);
 });
@@ -74,14 +90,22 @@ it('rejects null where a body is required', async () => {
   await owner.admin.post('/me/projects').type('json').send('null').expect(400);
 });
 
-it('says that names and tokens must not contain U+0000, and rejects it', async () => {
+it('says that names, titles and tokens must not contain U+0000, and rejects it', async () => {
   const { schemas } = document.components as {
     schemas: Record<string, { properties: Record<string, Json> }>;
   };
-  const patterns = [schemas.CreateProject!.properties.name, schemas.InvitationToken!.properties.token].map(
-    (schema) => new RegExp(schema!.pattern as string, 'u'),
-  );
+  const patterns = [
+    schemas.CreateProject!.properties.name,
+    schemas.CreateDocument!.properties.title,
+    schemas.InvitationToken!.properties.token,
+  ].map((schema) => new RegExp(schema!.pattern as string, 'u'));
   for (const pattern of patterns) expect([pattern.test('a b'), pattern.test('a\0b')]).toEqual([true, false]);
   const { body } = await owner.admin.post('/me/projects').send({ name: 'a\0b' }).expect(400);
   expect(body.error.message).toContain('U+0000');
+  const { body: project } = await owner.admin.post('/me/projects').send({ name: 'Titles' }).expect(201);
+  const fields = { title: 'a\0b', slug: 'title', content: '' };
+  const rejected = await owner.admin.post(`/me/projects/${project.id}/documents`).send(fields).expect(400);
+  expect(rejected.body.error.message).toBe(
+    'title must be a string of 1 to 255 characters without U+0000 or lone surrogates',
+  );
 });

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
@@ -93,6 +93,15 @@ it('has no browser, spinner or colour without a terminal', async () => {
   expect(await hasOpened()).toBe(false);
 }, 60_000);
 
+it('shows the address and the code as plain lines of a terminal', async () => {
+  const login = user.startInTerminal(['login', app.url, '--no-browser']);
+  const code = await userCodeOf(login);
+  login.child.stdin!.write(CTRL_C);
+  await login.result;
+  const lines = login.stdout().split(/\r?\n/);
+  expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/^http:\S+\/auth\/device$/), code]));
+}, 60_000);
+
 it('has no colour in a terminal with NO_COLOR', async () => {
   for (const [NO_COLOR, isBold] of [
     ['1', false],
@@ -157,6 +166,68 @@ describe('Ctrl-C exits with 130 and stores nothing', () => {
       waiting.child.kill('SIGINT');
       expect(await waiting.result).toEqual({ code: 130, stdout: '', stderr: '' });
       await silent.close();
+    },
+    60_000,
+  );
+});
+
+describe('Ctrl-C with a stored login and a server that does not respond any more', () => {
+  const former = `mk_${'a1B2'.repeat(10)}c3`;
+
+  beforeEach(async () => {
+    await mkdir(user.folder, { recursive: true });
+  });
+
+  const store = (server: string) => {
+    const profile = { server, key: former, account: null, owner: null, insecure: false };
+    const file = { version: 1, last_server: server, profiles: { default: profile } };
+    return writeFile(user.file, JSON.stringify(file), { mode: 0o600 });
+  };
+
+  it('ends a logout at once, and keeps the login', async () => {
+    const silent = await startUpstream(() => undefined);
+    await store(silent.url);
+    const logout = user.start(['logout', '--force']);
+    await eventually(() => expect(silent.requests).toHaveLength(1));
+    logout.child.kill('SIGINT');
+    // A wait for the end of the request would delete the login because of --force.
+    expect(await logout.result).toEqual({ code: 130, stdout: '', stderr: '' });
+    expect((await user.run(['token'])).stdout).toBe(`${former}\n`);
+    await silent.close();
+  }, 60_000);
+
+  it.each([
+    ['while it reads the account', '/oauth/introspect'],
+    ['while it revokes the former key', '/oauth/revoke'],
+  ])(
+    'ends a login at once %s, keeps the new key and names the former one',
+    async (_when, hangsAt) => {
+      const replies: Record<string, object> = {
+        '/oauth/device_authorization': {
+          ...{ device_code: 'the-device-code', user_code: 'WDJB-MJHT', expires_in: 60, interval: 0.05 },
+          verification_uri: 'https://mint.example.com/auth/device',
+        },
+        '/oauth/token': { access_token: 'mk_new', token_type: 'Bearer' },
+        '/oauth/introspect': { username: 'ada@example.com', organization: { name: 'Ada' } },
+      };
+      const server = await startUpstream(({ url = '' }, response) => {
+        if (url === hangsAt) return;
+        const status = replies[url] ? 200 : 404;
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(replies[url] ?? {}));
+      });
+      await store(server.url);
+      const login = user.start(['login', '--no-browser']);
+      await eventually(() => expect(server.requests.at(-1)?.url).toBe(hangsAt), 20_000);
+      login.child.kill('SIGINT');
+      const { code, stdout, stderr } = await login.result;
+      expect([code, stdout]).toEqual([130, '']);
+      expect(stderr).toMatch(/^mintkeep: interrupted after the new key was stored; run "mintkeep status"$/m);
+      expect(stderr).toMatch(
+        /^mintkeep: the former key mk_a1B2…B2c3 may still be valid; revoke it in the dashboard$/m,
+      );
+      expect((await user.run(['token'])).stdout).toBe('mk_new\n');
+      await server.close();
     },
     60_000,
   );

@@ -51,6 +51,44 @@ it('reports an unreachable database without a stack trace', async () => {
   expect(stderr()).not.toContain('    at ');
 }, 60_000);
 
+it.each<[string, (url: URL) => void, RegExp]>([
+  [
+    'password',
+    (url) => (url.password = 'wrong-password'),
+    /^DATABASE_URL is rejected: password authentication failed for user "\w+"; correct the user and the password\n$/,
+  ],
+  [
+    'user',
+    (url) => (url.username = 'nobody_here'),
+    /^DATABASE_URL is rejected: password authentication failed for user "nobody_here"; correct the user/,
+  ],
+  [
+    'database',
+    (url) => (url.pathname = '/missing'),
+    /^DATABASE_URL is rejected: database "missing" does not exist; create the database, or correct its name\n$/,
+  ],
+])(
+  'reports a wrong %s of DATABASE_URL at once, in one line',
+  async (_what, change, message) => {
+    const database = await createDatabase();
+    const url = new URL(database.url);
+    change(url);
+    const { stdout, stderr, exited } = startProgram({
+      DATABASE_URL: url.href,
+      DATA_DIR: await temporaryFolder(),
+      ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
+      LOG_LEVEL: 'info',
+    });
+    expect(await exited).toEqual({ code: 1, signal: null });
+    expect(stderr()).toMatch(message);
+    expect(stderr()).not.toContain('wrong-password');
+    expect(stdout()).not.toContain('Retrying');
+    expect(stdout()).not.toMatch(STACK);
+    await database.drop();
+  },
+  60_000,
+);
+
 it('reports an unusable database at once, in one line', async () => {
   const database = await createDatabase({ empty: true, encoding: 'LATIN1' });
   const { stdout, stderr, exited } = startProgram({
@@ -127,6 +165,17 @@ describe('object storage that rejects', () => {
     ['the secret key', {}, () => 'deny'],
     ['the access key', { MINIO_ACCESS_KEY: 'wrong-access-key' }, () => 'pass'],
     ['writing', {}, (method, key) => (method === 'PUT' && key !== '' ? 'deny' : 'pass')],
+    [
+      'writing, with an unknown code,',
+      {},
+      (method, key) => (method === 'PUT' && key !== '' ? 'deny with another code' : 'pass'),
+    ],
+    [
+      'writing, with a page,',
+      {},
+      (method, key) => (method === 'PUT' && key !== '' ? 'deny with a page' : 'pass'),
+    ],
+    ['reading the bucket, with a page,', {}, () => 'deny with a page'],
     ['deleting', {}, (method) => (method === 'DELETE' ? 'deny' : 'pass')],
     ['listing', {}, (method, key) => (method === 'GET' && key === '' ? 'deny' : 'pass')],
   ])(

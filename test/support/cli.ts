@@ -4,11 +4,14 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
+import { startApp } from './app.js';
+import type { Agent, TestApp } from './app.js';
 import { decide } from './device-flow.js';
 import { eventually } from './eventually.js';
-import type { Agent } from './app.js';
 
-const CLI = resolve('cli/bin/mintkeep.js');
+/** Path of the built client. */
+export const CLI = resolve('cli/bin/mintkeep.js');
 /** The client exits at the latest after its timeout of 30 s for a request. */
 const EXIT_TIMEOUT_MS = 40_000;
 
@@ -104,6 +107,31 @@ export function userCodeOf({ stdout, stderr }: CliProcess): Promise<string> {
 export function stripColours(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replace(/\u001b\[[\d;]*[A-Za-z]/g, '');
+}
+
+/** Service with an account, and a user of the client. */
+export interface CliFixture {
+  readonly app: TestApp;
+  readonly ada: Agent;
+  readonly user: CliUser;
+  /** Whether the service accepts a key. */
+  works(secret: string): Promise<boolean>;
+}
+
+/** Starts a service for all tests of a file, and creates a user of the client for each of them. */
+export function useCli(): CliFixture {
+  const works = async (secret: string) =>
+    (await fixture.app.app.get(KeyAuthenticator).authenticate(secret)) !== undefined;
+  const fixture = { works } as { -readonly [Name in keyof CliFixture]: CliFixture[Name] };
+  beforeAll(async () => {
+    fixture.app = await startApp({ DEVICE_CODES_PER_MINUTE: '1000' });
+    fixture.ada = await fixture.app.as('ada');
+  });
+  afterAll(() => fixture.app.close());
+  beforeEach(async () => {
+    fixture.user = await CliUser.create();
+  });
+  return fixture;
 }
 
 /** Runs a program without a terminal. */

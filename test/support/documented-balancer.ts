@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from 'node:net';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
+import { blocksOf } from './markdown.js';
 import { temporaryFolder } from './service.js';
 
 /** A running load balancer. */
@@ -34,15 +35,18 @@ export const caddy = (path: string): DocumentedProgram => ({
   args: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
 });
 
+/** Example of `docs/load-balancers.md` in a language. */
+export function documentedBlock(language: string): string {
+  return blocksOf('docs/load-balancers.md').find((block) => block.language === language)!.text;
+}
+
 /** Starts a load balancer with the example of `docs/load-balancers.md`. Only addresses are replaced. */
 export async function startDocumentedBalancer(
   { path, block, args }: DocumentedProgram,
   replicas: readonly number[],
 ): Promise<DocumentedBalancer> {
-  const text = await readFile('docs/load-balancers.md', 'utf8');
-  const found = new RegExp(`\`\`\`${block}\n([^]*?)\`\`\``).exec(text)![1]!;
   const port = await freePort();
-  const configuration = found
+  const configuration = documentedBlock(block)
     .replaceAll(/mintkeep-([12]):3000/g, (_, n: string) => `127.0.0.1:${replicas[Number(n) - 1]}`)
     .replace(':8080', block === 'caddyfile' ? `http://127.0.0.1:${port}` : `127.0.0.1:${port}`);
   const folder = await temporaryFolder();

@@ -56,7 +56,17 @@ export async function startBalancer(
 /** Lets nginx check the configuration of the compose file. @throws Error with the report of nginx */
 export async function checkConfiguration(variables: Record<string, string> = {}): Promise<void> {
   const anyPort = await freePort(); // the check binds the port
-  const folder = await configurationFolder(anyPort, [anyPort, anyPort], anyPort, variables);
+  await check(await configurationFolder(anyPort, [anyPort, anyPort], anyPort, variables));
+}
+
+/** Lets nginx check directives of the level `http`. @throws Error with the report of nginx */
+export async function checkDocumentedConfiguration(directives: string): Promise<void> {
+  const anyPort = await freePort();
+  const complete = `pid /run/nginx.pid;\nevents {}\nhttp {\n${directives}\n}`;
+  await check(await writeConfiguration((folder) => adapted(complete, folder, anyPort, [anyPort, anyPort])));
+}
+
+async function check(folder: string): Promise<void> {
   await promisify(execFile)(NGINX_PATH!, ['-t', '-p', folder, '-c', 'nginx.conf']);
   await rm(folder, { recursive: true });
 }
@@ -67,26 +77,26 @@ async function configurationFolder(
   identityPort: number,
   variables: Record<string, string>,
 ): Promise<string> {
+  const text = configOf(composeFile(), 'nginx', variables);
+  const identity = 'http://auth:9999/';
+  const complete = text.replaceAll(identity, `http://127.0.0.1:${identityPort}/`);
+  if (complete === text) throw new Error(`the configuration does not have "${identity}"`);
+  return writeConfiguration((folder) => adapted(complete, folder, port, replicas));
+}
+
+async function writeConfiguration(configuration: (folder: string) => string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mintkeep-nginx-'));
   await chmod(folder, 0o755); // nginx drops its rights
-  const text = configOf(composeFile(), 'nginx', variables);
-  await writeFile(join(folder, 'nginx.conf'), adapted(text, folder, port, replicas, identityPort));
+  await writeFile(join(folder, 'nginx.conf'), configuration(folder));
   return folder;
 }
 
-function adapted(
-  configuration: string,
-  folder: string,
-  port: number,
-  replicas: readonly number[],
-  identityPort: number,
-): string {
+function adapted(configuration: string, folder: string, port: number, replicas: readonly number[]): string {
   const folders = TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n');
   const changes: [string, string][] = [
     ['http {', `http {\n${folders}`],
     ['pid /run/nginx.pid;', `pid ${folder}/nginx.pid;`],
     ['listen 8080;', `listen 127.0.0.1:${port};`],
-    ['http://auth:9999/', `http://127.0.0.1:${identityPort}/`],
     ...replicas.map((replica, i): [string, string] => [`mintkeep-${i + 1}:3000`, `127.0.0.1:${replica}`]),
   ];
   return changes.reduce((text, [from, to]) => {

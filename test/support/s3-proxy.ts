@@ -11,11 +11,18 @@ import { buffer } from 'node:stream/consumers';
  * - `arrive late`: hold it until {@link S3Proxy.recover}, and forward it in any case
  * - `lose the response`: forward it and drop the response
  * - `deny`: respond with 403, as for a missing right
+ * - `deny with another code`: respond with 403 and a code that Amazon does not have
+ * - `deny with a page`: respond with 403 and HTML, as a firewall in front of the service
  */
-type Fate = 'pass' | 'hang' | 'arrive late' | 'lose the response' | 'deny';
+type Fate = 'pass' | 'hang' | 'arrive late' | 'lose the response' | keyof typeof DENIALS;
 
-const DENIAL =
-  '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>';
+const denial = (code: string) =>
+  `<?xml version="1.0"?><Error><Code>${code}</Code><Message>Access Denied.</Message></Error>`;
+const DENIALS = {
+  deny: denial('AccessDenied'),
+  'deny with another code': denial('Other'),
+  'deny with a page': '<!doctype html><title>403</title><p>Forbidden<br></body>',
+};
 
 /** S3 service behind an unreliable network. */
 export interface S3Proxy {
@@ -41,7 +48,10 @@ export async function startS3Proxy(target: URL, port = 0): Promise<S3Proxy> {
     const key = request.url!.split('?')[0]!.split('/').slice(2).join('/');
     const fate = proxy.onRequest(request.method!, key);
     if (fate === 'pass') await forward(target, request, body, response);
-    if (fate === 'deny') response.writeHead(403, { 'content-type': 'application/xml' }).end(DENIAL);
+    if (fate in DENIALS) {
+      const type = fate === 'deny with a page' ? 'text/html' : 'application/xml';
+      response.writeHead(403, { 'content-type': type }).end(DENIALS[fate as keyof typeof DENIALS]);
+    }
     if (fate === 'lose the response') await forward(target, request, body);
     if (fate === 'hang' || fate === 'arrive late') {
       const letGo = () => forward(target, request, body, response);

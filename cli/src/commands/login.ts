@@ -1,8 +1,20 @@
 import { hostname } from 'node:os';
-import { findLogin, lastServer, storeLogin, describeLogin } from '../credentials/credentials.js';
+import {
+  addAccount,
+  findLogin,
+  isInsecureAccepted,
+  lastServer,
+  placeText,
+  storeLogin,
+} from '../credentials/credentials.js';
 import type { StoredLogin } from '../credentials/credentials.js';
 import { KeyringUnavailable } from '../credentials/keyring.js';
-import { loginOfEnvironment, requireProtected, selectProfile } from '../credentials/selection.js';
+import {
+  loginOfEnvironment,
+  profileOption,
+  requireProtected,
+  selectProfile,
+} from '../credentials/selection.js';
 import { CliError, maskKey, warn } from '../errors.js';
 import { onInterruption, uninterrupted } from '../interruption.js';
 import { openBrowser } from '../login/browser.js';
@@ -41,10 +53,10 @@ export async function login(serverArgument: string | undefined, options: LoginOp
   const former = await findFormer(profile);
   const url = parseServer(serverArgument ?? (await lastServer()) ?? DEFAULT_SERVER);
   const server = serverText(url);
-  const insecure = options.insecure === true || (former?.server === server && former.insecure);
+  const insecure = options.insecure === true || (await isInsecureAccepted(profile, server));
   requireProtected(url, insecure, 'pass --insecure');
   const key = await obtainKey(server, options);
-  const result = await uninterrupted(() => keep(profile, { server, key, insecure }, former));
+  const result = await keep(profile, { server, key, insecure }, former);
   if (options.json) printJson(result);
   else printResult(result, profile);
   if (isOverridden) warn('MINTKEEP_URL and MINTKEEP_API_KEY override this login', 'unset them to use it');
@@ -66,9 +78,9 @@ async function obtainKey(server: string, { name, browser, json }: LoginOptions):
   const codes = await beginDeviceFlow(configuration, server, { name, hostname: hostname() });
   const { user_code, verification_uri, verification_uri_complete, expires_in } = codes;
   if (json) printJson({ verification_uri, verification_uri_complete, user_code, expires_in });
-  const address = bold(printable(verification_uri), process.stderr);
-  const code = bold(printable(user_code), process.stderr);
-  process.stderr.write(`Open this address and enter the code:\n\n${address}\n${code}\n\n`);
+  const prompt = bold('Open this address and enter the code:', process.stderr);
+  // The address and the code stay plain, so that each is a line of its own for programs that read the terminal.
+  process.stderr.write(`${prompt}\n\n${printable(verification_uri)}\n${printable(user_code)}\n\n`);
   if (browser && isTerminal(process.stdin)) await openBrowser(verification_uri_complete ?? verification_uri);
   const deadline = Date.now() + expires_in * 1_000;
   let failure: string | undefined;
@@ -95,13 +107,31 @@ interface NewKey {
   readonly insecure: boolean;
 }
 
-/** Stores the new key first, so that a failure never leaves the user without a key, then revokes the former one. */
-async function keep(profile: string, fields: NewKey, former: StoredLogin | undefined): Promise<Result> {
+/**
+ * Stores the new key first, so that a failure never leaves the user without a key, then revokes the former one. Ctrl-C
+ * waits only for the first step.
+ */
+async function keep(profile: string, fields: NewKey, login: StoredLogin | undefined): Promise<Result> {
   const { server, key } = fields;
-  const stored_in = await storeOrRevoke(profile, fields);
-  const { account, owner } = await describeKey(profile, { server, key });
-  if (former && former.key !== key) await revokeFormer(former);
-  return { server, account, owner, key: maskKey(key), stored_in };
+  const former = login?.key === key ? undefined : login;
+  let withdraw = (): unknown => undefined;
+  const stored_in = await uninterrupted(async () => {
+    const place = await storeOrRevoke(profile, fields);
+    withdraw = onInterruption(() => warnOfInterruption(former));
+    return place;
+  });
+  try {
+    const { account, owner } = await describeKey(profile, { server, key });
+    if (former) await revokeFormer(former);
+    return { server, account, owner, key: maskKey(key), stored_in };
+  } finally {
+    withdraw();
+  }
+}
+
+function warnOfInterruption(former: StoredLogin | undefined): void {
+  warn('interrupted after the new key was stored', 'run "mintkeep status"');
+  if (former) warn(`the former key ${maskKey(former.key)} may still be valid`, 'revoke it in the dashboard');
 }
 
 /** A key that cannot be stored would stay valid without anyone who has it. */
@@ -119,7 +149,7 @@ async function storeOrRevoke(profile: string, { server, key, insecure }: NewKey)
 async function describeKey(profile: string, access: { server: string; key: string }) {
   try {
     const { username: account, organization } = await introspect(access);
-    await describeLogin(profile, account, organization.name);
+    await addAccount(profile, account, organization.name);
     return { account, owner: organization.name };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -139,10 +169,10 @@ async function revokeFormer(former: StoredLogin): Promise<void> {
 }
 
 function printResult({ server, account, owner, key, stored_in }: Result, profile: string): void {
-  const option = profile === 'default' ? '' : ` --profile ${profile}`;
+  const option = profileOption(profile);
   const who = account === null ? '' : ` as ${printable(account)}`;
   print(`Logged in to ${server}${who}.`);
   if (owner !== null) print(`Owner: ${printable(owner)}`);
-  print(`Key: ${key}, stored in ${stored_in === 'keyring' ? 'the keyring' : stored_in}`);
+  print(`Key: ${key}, stored in ${placeText(stored_in)}`);
   print(`Next: mintkeep run${option} COMMAND, or eval "$(mintkeep env${option})"`);
 }

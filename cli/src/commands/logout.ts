@@ -1,4 +1,4 @@
-import { deleteLogin, findLogin, profileNames } from '../credentials/credentials.js';
+import { deleteLogin, findLogin, hasProfile, profileNames } from '../credentials/credentials.js';
 import { KeyringUnavailable } from '../credentials/keyring.js';
 import { loginOfEnvironment, NotLoggedIn, selectProfile } from '../credentials/selection.js';
 import { CliError, EXIT, warn } from '../errors.js';
@@ -32,7 +32,7 @@ export async function logout(options: LogoutOptions): Promise<void> {
 /** Returns the error, so that the other profiles of `--all` are still logged out. */
 async function tryToLogOut(profile: string, { all, force }: LogoutOptions): Promise<CliError | undefined> {
   try {
-    await uninterrupted(() => logOut(profile, force === true));
+    await logOut(profile, force === true);
     return undefined;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -41,11 +41,12 @@ async function tryToLogOut(profile: string, { all, force }: LogoutOptions): Prom
   }
 }
 
+/** Ctrl-C ends the wait for the server, but not the change of the file. */
 async function logOut(profile: string, isForced: boolean): Promise<void> {
   let server: string | undefined;
   try {
     const login = await findLogin(profile);
-    if (!login) throw new NotLoggedIn(profile);
+    if (!login) return await deleteRest(profile);
     ({ server } = login);
     await revoke(login);
     print(`Logged out from ${server}.`);
@@ -56,7 +57,15 @@ async function logOut(profile: string, isForced: boolean): Promise<void> {
     warn(`the key was not revoked: ${error.message}`, 'revoke it in the dashboard');
     print('Deleted the key from this machine.');
   }
-  await deleteLogin(profile);
+  await uninterrupted(() => deleteLogin(profile));
+}
+
+/** Deletes a profile whose key is gone from the keyring. @throws NotLoggedIn without a profile */
+async function deleteRest(profile: string): Promise<void> {
+  if (!(await hasProfile(profile))) throw new NotLoggedIn(profile);
+  await uninterrupted(() => deleteLogin(profile));
+  warn('the key is gone from the keyring and was not revoked', 'revoke it in the dashboard');
+  print('Deleted the login from this machine.');
 }
 
 function withForce({ message, advice }: CliError): CliError {

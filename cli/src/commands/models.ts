@@ -8,8 +8,8 @@ import { isTerminal, print, printJson } from '../terminal/terminal.js';
 
 const COLUMNS = [
   { title: 'Model', value: ({ id }: Model) => id },
-  { title: 'Owned by', value: ({ owned_by = '' }: Model) => owned_by },
-  { title: 'Created', value: ({ created }: Model) => (created ? toDay(created) : '') },
+  { title: 'Owned by', value: ({ owned_by }: Model) => (typeof owned_by === 'string' ? owned_by : '') },
+  { title: 'Created', value: ({ created }: Model) => toDay(created) },
 ];
 
 /** Lists the models that the key may use. */
@@ -20,6 +20,10 @@ export async function models({ json, ...options }: SelectionOptions & { json?: b
   for (const { id } of list.data) print(printable(id));
 }
 
-function toDay(unixTime: number): string {
-  return new Date(unixTime * 1_000).toISOString().slice(0, 10);
+/** Formats Unix time; empty if it is unknown. Some upstreams send text, milliseconds or microseconds. */
+function toDay(unixTime: unknown): string {
+  if (typeof unixTime !== 'number' || unixTime === 0) return '';
+  const date = new Date(unixTime * 1_000);
+  const text = Number.isNaN(date.getTime()) ? '' : date.toISOString();
+  return /^\d{4}-\d\d-\d\d/.exec(text)?.[0] ?? '';
 }

@@ -13,12 +13,28 @@ export interface StoredLogin extends Omit<Profile, 'key' | 'keyring_entry'> {
 
 type NewLogin = Omit<StoredLogin, 'storedIn'>;
 
-/** The place of a key, as users see it. */
+/** Place of a key in the keyring. */
 const KEYRING = 'keyring';
+
+/** Describes the place of a key to users. */
+export function placeText(storedIn: string): string {
+  return storedIn === KEYRING ? 'the keyring' : storedIn;
+}
 
 /** Finds the login of a profile. @throws CliError */
 export async function findLogin(name: string): Promise<StoredLogin | undefined> {
   return toLogin(ownProfile(await readProfiles(), name));
+}
+
+/** Whether a profile has a login, even one whose key is gone from the keyring. @throws CliError */
+export async function hasProfile(name: string): Promise<boolean> {
+  return ownProfile(await readProfiles(), name) !== undefined;
+}
+
+/** Whether the user accepted plain http to this server in the profile. Does not read the key. @throws CliError */
+export async function isInsecureAccepted(name: string, server: string): Promise<boolean> {
+  const profile = ownProfile(await readProfiles(), name);
+  return profile?.server === server && profile.insecure === true;
 }
 
 /** Names of all profiles with a login. @throws CliError */
@@ -54,8 +70,8 @@ export async function storeLogin(name: string, { key, ...login }: NewLogin): Pro
   return isInKeyring ? KEYRING : credentialsPath();
 }
 
-/** Adds the account and the owner to a login, once the server has told them. @throws CliError */
-export function describeLogin(name: string, account: string, owner: string): Promise<void> {
+/** Adds the account and the owner to a login, once the server has returned them. @throws CliError */
+export function addAccount(name: string, account: string, owner: string): Promise<void> {
   return changeProfiles((all) => {
     const profile = ownProfile(all, name);
     if (!profile) return all;

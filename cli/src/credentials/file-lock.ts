@@ -12,7 +12,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   const lock = `${path}.lock`;
   const deadline = Date.now() + TIMEOUT_MS;
   while (!(await tryToLock(lock))) {
-    if (Date.now() > deadline) throw new CliError(`${lock} exists`, 'remove it if no other mintkeep runs');
+    if (Date.now() > deadline) throw new FileIsLocked(lock);
     await pause(RETRY_MS);
   }
   try {
@@ -36,4 +36,14 @@ async function tryToLock(lock: string): Promise<boolean> {
 async function removeIfStale(lock: string): Promise<void> {
   const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
   if (Date.now() - mtimeMs > STALE_MS) await rm(lock, { force: true });
+}
+
+/** Another process has not released the lock in time. */
+class FileIsLocked extends CliError {
+  constructor(lock: string) {
+    super(
+      `another mintkeep is changing the credentials (${lock} exists)`,
+      'try again, or remove the file if no other mintkeep runs',
+    );
+  }
 }

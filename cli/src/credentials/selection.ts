@@ -3,6 +3,7 @@ import { isProtected, parseServer, serverText } from '../network/server-url.js';
 import { findLogin } from './credentials.js';
 import type { StoredLogin } from './credentials.js';
 
+/** Profile of a user who names none. */
 const DEFAULT_PROFILE = 'default';
 const PROFILE_NAME = /^[\w.@-]{1,64}$/;
 
@@ -26,6 +27,11 @@ export function selectProfile({ profile }: SelectionOptions): string {
     `"${name}" is not a name of a profile`,
     'use 1 to 64 letters, digits, dots, hyphens, underscores and @',
   );
+}
+
+/** The option that selects a profile, after a space; empty for the default one. */
+export function profileOption(profile: string): string {
+  return profile === DEFAULT_PROFILE ? '' : ` --profile ${profile}`;
 }
 
 /**
@@ -67,10 +73,9 @@ export function requireProtected(url: URL, isAccepted: boolean, remedy: string):
 /** There is no login for the profile. */
 export class NotLoggedIn extends CliError {
   constructor(profile: string) {
-    const isDefault = profile === DEFAULT_PROFILE;
     super(
-      isDefault ? 'not logged in' : `not logged in with the profile ${profile}`,
-      `run "mintkeep login${isDefault ? '' : ` --profile ${profile}`}"`,
+      profile === DEFAULT_PROFILE ? 'not logged in' : `not logged in with the profile ${profile}`,
+      `run "mintkeep login${profileOption(profile)}"`,
       EXIT.notLoggedIn,
     );
   }

@@ -11,8 +11,8 @@ const TIMEOUT_SECONDS = 15;
 export const oauthFetch: CustomFetch = (url, options) => proxiedFetch(url, options);
 
 /**
- * Reads the metadata of the authorization server (RFC 8414). A service may be reached by another address than the one
- * it knows itself by, and a load balancer may hide the metadata. The endpoints below the user's own address are used then,
+ * Reads the metadata of the authorization server (RFC 8414). A service may have another address than its metadata
+ * names, and a load balancer may hide the metadata. The endpoints below the user's own address are used then,
  * so that the key comes from the server that the user named.
  * @throws ServerUnreachable
  */

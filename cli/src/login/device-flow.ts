@@ -39,7 +39,7 @@ export async function beginDeviceFlow(
 
 /**
  * Waits for the decision and returns the key.
- * @param onFailure is told why the last poll got no decision; undefined after a response
+ * @param onFailure called with the reason why the last poll got no decision; undefined after a response
  * @throws CliError
  */
 export async function waitForKey(

@@ -11,7 +11,7 @@ export function isNetworkError(error: unknown): boolean {
 /**
  * Wraps the `fetch` of a poll: network errors, 5xx and 429 become "pending". The client then polls again at its interval,
  * which it would forget if the poll failed.
- * @param onResult is told the failure, or undefined after a response
+ * @param onResult called with the failure, or with undefined after a response
  */
 export function retryingFetch(fetch: CustomFetch, onResult: (failure: unknown) => void): CustomFetch {
   return async (url, options) => {

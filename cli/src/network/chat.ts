@@ -25,9 +25,12 @@ interface Message {
   readonly content: string;
 }
 
+/** Text, or parts of which some have text; providers of reasoning models stream parts. */
+type Content = string | null | readonly ({ readonly type?: string; readonly text?: unknown } | null)[];
+
 interface Choice {
-  readonly delta?: { readonly content?: string | null };
-  readonly message?: { readonly content?: string | null };
+  readonly delta?: { readonly content?: Content };
+  readonly message?: { readonly content?: Content };
   readonly finish_reason?: string | null;
 }
 
@@ -37,7 +40,7 @@ interface Chunk {
   readonly error?: { readonly message?: string };
 }
 
-/** Generates text for minutes without a pause of its own; only the connection itself has a timeout. */
+/** Signal without a timeout: a model may generate for minutes. Only the connection has a timeout. */
 const NEVER = new AbortController().signal;
 
 /** Streams the response to a conversation. @throws CliError */
@@ -84,8 +87,16 @@ function* partsOf({ choices, usage, error }: Chunk): Generator<ChatPart> {
   if (error)
     throw new CliError(`the response failed: ${printable(error.message ?? 'unknown error')}`, 'try again');
   for (const { delta, message } of choices ?? []) {
-    const text = (delta ?? message)?.content;
-    if (text) yield { text };
+    const text = textOf((delta ?? message)?.content);
+    if (text !== '') yield { text };
   }
   if (usage) yield { usage };
+}
+
+/** The text of a content. Parts of other types, such as reasoning, are left out. */
+function textOf(content: Content | undefined): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  const parts = (content as Exclude<Content, string | null>).filter((part) => part?.type === 'text');
+  return parts.map((part) => (typeof part?.text === 'string' ? part.text : '')).join('');
 }

@@ -4,9 +4,10 @@ import type { Access } from './service.js';
 /** Entry of the model list. */
 export interface Model {
   readonly id: string;
-  readonly owned_by?: string;
-  /** Unix time in seconds; 0 if it is unknown. */
-  readonly created?: number;
+  /** A name, or any other value that an upstream sends. */
+  readonly owned_by?: unknown;
+  /** Unix time in seconds, 0 if it is unknown, or any other value that an upstream sends. */
+  readonly created?: unknown;
 }
 
 /** Response of `GET /v1/models`. */

@@ -37,14 +37,25 @@ export async function revoke({ server, key }: Access): Promise<void> {
   if (response.status !== 200) throw unexpected(server, response.status);
 }
 
+/** Codes of the service's own 401 below `/v1`. Another 401 is passed on from an upstream, and is not about the key. */
+const KEY_ERRORS = ['missing_proxy_key', 'invalid_proxy_key'];
+
 /** Sends a request with the key. @throws KeyRejected @throws CliError unless the status is 200 */
 export async function send(access: Access, path: string, options: RequestInit): Promise<Response> {
   const { server, key } = access;
   const headers = { ...(options.headers as Record<string, string>), Authorization: bearer(key) };
   const response = await request(server, path, { signal: timeout(), ...options, headers });
   if (response.status === 200) return response;
-  if (response.status === 401) throw new KeyRejected(server);
-  throw await toError(server, response);
+  const text = await response.text().catch(() => '');
+  throw isKeyRejection(path, response.status, text)
+    ? new KeyRejected(server)
+    : toError(server, response, text);
+}
+
+function isKeyRejection(path: string, status: number, text: string): boolean {
+  if (status !== 401 || !path.startsWith('/v1/')) return status === 401;
+  const error = parseError(text)?.error;
+  return typeof error === 'object' && KEY_ERRORS.includes(error?.code ?? '');
 }
 
 /** @throws CliError if the body is not JSON */
@@ -81,24 +92,28 @@ function bearer(key: string): string {
 }
 
 interface ErrorBody {
-  error?: string | { message?: string };
+  error?: string | { message?: string; code?: string | null } | null;
   error_description?: string;
 }
 
-async function toError(server: string, response: Response): Promise<CliError> {
-  const { status, headers } = response;
-  const message = messageIn(await response.text().catch(() => ''));
+function toError(server: string, { status, headers }: Response, text: string): CliError {
+  const message = messageIn(text);
   if (message === undefined) return unexpected(server, status);
   const wait = headers.get('retry-after');
   const advice = wait !== null && /^\d+$/.test(wait) ? `try again in ${wait} s` : adviceFor(status);
   return new CliError(`the server responded with ${status}: ${message}`, advice);
 }
 
+/** Message of a body; undefined if it has none, or another form. An upstream may send any body. */
 function messageIn(text: string): string | undefined {
+  const { error, error_description } = parseError(text) ?? {};
+  const message = typeof error === 'string' ? (error_description ?? error) : error?.message;
+  return typeof message === 'string' ? printable(message).slice(0, MESSAGE_LENGTH) : undefined;
+}
+
+function parseError(text: string): ErrorBody | undefined {
   try {
-    const { error, error_description } = JSON.parse(text) as ErrorBody;
-    const message = typeof error === 'string' ? (error_description ?? error) : error?.message;
-    return message === undefined ? undefined : printable(message).slice(0, MESSAGE_LENGTH);
+    return (JSON.parse(text) as ErrorBody | null) ?? undefined;
   } catch {
     return undefined;
   }

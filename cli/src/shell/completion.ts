@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { quoteForFish } from './quote.js';
 
 /** Shells with completion. */
 export const COMPLETION_SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -97,8 +98,6 @@ ${cases.join('\n')}
 compdef _mintkeep mintkeep`;
 }
 
-const fishText = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
-
 function fishScript(entries: readonly Entry[]): string {
   const lines = entries.flatMap((entry) => {
     const after = `complete -c mintkeep -n '__fish_seen_subcommand_from ${entry.name}'`;
@@ -109,11 +108,11 @@ function fishScript(entries: readonly Entry[]): string {
       const values = option.flags.flatMap((flag) => entry.choices[flag] ?? []);
       const unique = [...new Set(values)];
       const argument = unique.length > 0 ? ` -x -a '${unique.join(' ')}'` : '';
-      return `${after} ${each.join(' ')}${argument} -d ${fishText(option.description)}`;
+      return `${after} ${each.join(' ')}${argument} -d ${quoteForFish(option.description)}`;
     });
     const words = entry.words.length > 0 ? [`${after} -f -a '${entry.words.join(' ')}'`] : [];
     return [
-      `complete -c mintkeep -n __fish_use_subcommand -f -a ${entry.name} -d ${fishText(entry.description)}`,
+      `complete -c mintkeep -n __fish_use_subcommand -f -a ${entry.name} -d ${quoteForFish(entry.description)}`,
       ...options,
       ...words,
     ];

@@ -20,7 +20,7 @@ export function quoteIfNeeded(text: string): string {
 }
 
 /** Between single quotes, fish reads only `\\` and `\'` as escapes. */
-function quoteForFish(text: string): string {
+export function quoteForFish(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }
 
@@ -57,5 +57,6 @@ export function formatVariables(variables: Variables, shell: Shell): string {
 /** The shell of the user, as `SHELL` names it. */
 export function userShell(): Shell {
   const name = process.env.SHELL?.split('/').at(-1);
+  if (name === 'pwsh') return 'powershell';
   return name === 'zsh' || name === 'fish' ? name : 'bash';
 }

@@ -55,6 +55,18 @@ export function isAuthenticationFailure(error: unknown): boolean {
   return classOf(error) === INVALID_AUTHORIZATION_CLASS;
 }
 
+/** Remedies of rejected connections, by SQLSTATE. */
+const CONNECTION_REMEDIES: Readonly<Record<string, string>> = {
+  '28P01': 'correct the user and the password',
+  '28000': 'create the user, or allow its connections in pg_hba.conf',
+  '3D000': 'create the database, or correct its name',
+};
+
+/** Remedy of a connection that PostgreSQL rejects for its user, password or database; undefined for other errors. */
+export function connectionRemedy(error: unknown): string | undefined {
+  return CONNECTION_REMEDIES[stateOf(error)];
+}
+
 /** SQLSTATE of an error of PostgreSQL. TypeORM copies the code to its own errors. */
 function stateOf(error: unknown): string {
   return String((error as { code?: unknown } | undefined)?.code);
