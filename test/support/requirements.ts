@@ -34,15 +34,15 @@ export const NGINX: Requirement = {
 export const HAPROXY_PATH = findProgram(['haproxy']);
 export const CADDY_PATH = findProgram(['caddy']);
 
-const balancer = (name: string, isMet: boolean): Requirement => ({
+const balancer = (name: string, isMet: boolean, isMandatoryInCi: boolean): Requirement => ({
   tests: `${name} tests`,
   isMet,
   hint: `${name} is not installed: apt-get install ${name.toLowerCase()}`,
-  isMandatoryInCi: false,
+  isMandatoryInCi,
 });
 
-export const HAPROXY = balancer('HAProxy', HAPROXY_PATH !== undefined);
-export const CADDY = balancer('Caddy', CADDY_PATH !== undefined);
+export const HAPROXY = balancer('HAProxy', HAPROXY_PATH !== undefined, true);
+export const CADDY = balancer('Caddy', CADDY_PATH !== undefined, false);
 
 export const CHROMIUM: Requirement = {
   tests: 'browser tests',
@@ -58,16 +58,16 @@ export const CURL: Requirement = {
   isMandatoryInCi: true,
 };
 
-const shell = (name: string, isMandatoryInCi: boolean): Requirement => ({
+const shell = (name: string): Requirement => ({
   tests: `${name} tests`,
   isMet: findProgram([name], PATH_FOLDERS) !== undefined,
   hint: `${name} is not installed: apt-get install ${name}`,
-  isMandatoryInCi,
+  isMandatoryInCi: true,
 });
 
-export const BASH = shell('bash', true);
-export const ZSH = shell('zsh', false);
-export const FISH = shell('fish', false);
+export const BASH = shell('bash');
+export const ZSH = shell('zsh');
+export const FISH = shell('fish');
 
 /**
  * Programs that generate clients from the OpenAPI document and compile them.
