@@ -23,7 +23,7 @@ const RESPONSE_TIMEOUT_MS = QUERY_TIMEOUT_MS + 2_000;
 /** Share of a replica's database connections. */
 export const SHARE_OF_CONNECTIONS = 0.4;
 /** Time for which all queries go to the primary after the standby failed. */
-export const STANDBY_PAUSE_MS = 10_000;
+const STANDBY_PAUSE_MS = 10_000;
 
 const SYSTEM = 'SELECT id FROM system_identity';
 
