@@ -3,7 +3,7 @@ import { IconFileText, IconFileZip, IconFolder } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
 import { filesOfInput, readFiles } from './read-files';
 import type { ChosenFile } from './read-files';
 

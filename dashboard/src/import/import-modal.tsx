@@ -7,7 +7,7 @@ import { contentsQuery } from '../links/contents';
 import { useProject } from '../projects/project';
 import { ErrorNotice } from '../ui/error-notice';
 import { FormSkeleton } from '../ui/skeletons';
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
 import { ChooseStep } from './choose-step';
 import { PlanStep } from './plan-step';
 import type { ExistingDocument, ImportPlan } from './plan';

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { slugify } from '../text/slug';
 import { FormButtons } from '../ui/form-buttons';
 import { FormSkeleton } from '../ui/skeletons';
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
 import { planImport } from './plan';
 import type { ExistingDocument, ImportPlan, SkippedFile, TakenChoice } from './plan';
 

@@ -1,5 +1,5 @@
 import { slugify } from '../text/slug';
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
 import { planImport } from './plan';
 import type { ExistingDocument, TakenChoice } from './plan';
 

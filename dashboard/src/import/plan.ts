@@ -1,7 +1,7 @@
 import { LinkIndex } from '../links/link-index';
 import { rewriteWikilinks } from '../links/wikilinks';
 import { SLUG_PATTERN, uniqueSlug } from '../text/slug';
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
 import { fileStem, isIgnored, isText } from './file-kinds';
 import { readFrontMatter } from './front-matter';
 import { noteIndex, rewriteNoteLinks } from './note-links';

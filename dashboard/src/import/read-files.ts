@@ -1,4 +1,4 @@
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
 import { isIgnored, isText } from './file-kinds';
 
 const ZIP = /\.zip$/i;
@@ -69,6 +69,6 @@ async function readBytes(path: string, file: File): Promise<Uint8Array> {
 }
 
 async function unpack(file: File): Promise<RawFile[]> {
-  const { readArchive } = await import('./archive');
+  const { readArchive } = await import('./archive/archive');
   return readArchive(new Uint8Array(await file.arrayBuffer()), (path) => isText(path) && !isIgnored(path));
 }
