@@ -43,14 +43,19 @@ it('reports files that cannot be documents, and ignores those of programs', () =
     file('!!!.md', 'x'),
     file('.obsidian/app.json', '{}'),
     file('__MACOSX/._a.md', 'x'),
+    file('Vault/.git/HEAD', 'x'),
     file('Vault/.trash/b.md', 'x'),
+    file('.todo.md', 'x'),
   ]);
   expect(documents).toEqual([]);
+  const hidden = 'hidden: its name or the name of a folder begins with a dot';
   expect(Object.fromEntries(skipped.map(({ path, reason }) => [path, reason]))).toEqual({
     'image.png': 'not a markdown or text file',
     'bad.md': 'not valid UTF-8',
     'large.md': 'larger than 1 MiB',
     'escapes.md': 'larger than 1 MiB',
+    'Vault/.trash/b.md': hidden,
+    '.todo.md': hidden,
     '!!!.md': 'the file name has no letters or digits for a slug',
   });
 });

@@ -2,7 +2,7 @@ import { LinkIndex } from '../links/link-index';
 import { rewriteWikilinks } from '../links/wikilinks';
 import { SLUG_PATTERN, uniqueSlug } from '../text/slug';
 import type { RawFile } from './archive/archive';
-import { fileStem, isIgnored, isText } from './file-kinds';
+import { fileStem, isIgnored, rejectPath } from './file-kinds';
 import { readFrontMatter } from './front-matter';
 import { noteIndex, rewriteNoteLinks } from './note-links';
 
@@ -94,7 +94,8 @@ function byPath(a: RawFile, b: RawFile): number {
 
 /** Decodes a file and finds its title and slug, or tells why it cannot be a document. */
 function readFile({ path, bytes }: RawFile, slugify: (text: string) => string): ReadFile | SkippedFile {
-  if (!isText(path)) return { path, reason: 'not a markdown or text file' };
+  const rejection = rejectPath(path);
+  if (rejection !== undefined) return { path, reason: rejection };
   if (bytes.length > MAX_BODY_BYTES) return { path, reason: 'larger than 1 MiB' };
   let text: string;
   try {

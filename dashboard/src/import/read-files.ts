@@ -1,5 +1,5 @@
 import type { RawFile } from './archive/archive';
-import { isIgnored, isText } from './file-kinds';
+import { isHidden, isIgnored, isImportable } from './file-kinds';
 
 const ZIP = /\.zip$/i;
 const MAX_BYTES = 1_048_576;
@@ -56,7 +56,7 @@ export async function readFiles(chosen: readonly ChosenFile[]): Promise<RawFile[
   const files: RawFile[] = [];
   for (const { path, file } of chosen) {
     if (isIgnored(path)) continue;
-    if (ZIP.test(path)) files.push(...(await unpack(file)));
+    if (ZIP.test(path) && !isHidden(path)) files.push(...(await unpack(file)));
     else files.push({ path, bytes: await readBytes(path, file) });
   }
   return files;
@@ -64,11 +64,11 @@ export async function readFiles(chosen: readonly ChosenFile[]): Promise<RawFile[
 
 /** Reads only what can become a document. One byte too much is enough to reject a large file. */
 async function readBytes(path: string, file: File): Promise<Uint8Array> {
-  if (!isText(path)) return new Uint8Array();
+  if (!isImportable(path)) return new Uint8Array();
   return new Uint8Array(await file.slice(0, MAX_BYTES + 1).arrayBuffer());
 }
 
 async function unpack(file: File): Promise<RawFile[]> {
   const { readArchive } = await import('./archive/archive');
-  return readArchive(new Uint8Array(await file.arrayBuffer()), (path) => isText(path) && !isIgnored(path));
+  return readArchive(new Uint8Array(await file.arrayBuffer()), isImportable);
 }
