@@ -9,8 +9,9 @@ import { ErrorNotice } from '../ui/error-notice';
 import { FormSkeleton } from '../ui/skeletons';
 import type { RawFile } from './archive/archive';
 import { ChooseStep } from './choose-step';
+import type { ExistingDocument } from './comparison';
 import { PlanStep } from './plan-step';
-import type { ExistingDocument, ImportPlan } from './plan';
+import type { ImportPlan } from './plan';
 import type { ChosenFile } from './read-files';
 import { UploadStep } from './upload-step';
 
