@@ -40,10 +40,15 @@ export function NotFoundPage(): ReactNode {
   return <Missing>The address may be wrong, or the page was moved or deleted.</Missing>;
 }
 
+interface MissingProps {
+  readonly title?: string;
+  readonly children: ReactNode;
+}
+
 /** Replaces a page whose object does not exist. */
-export function Missing({ children }: { children: ReactNode }): ReactNode {
+export function Missing({ title = 'This page does not exist', children }: MissingProps): ReactNode {
   return (
-    <ErrorPage code="404" title="This page does not exist">
+    <ErrorPage code="404" title={title}>
       {children}
     </ErrorPage>
   );
