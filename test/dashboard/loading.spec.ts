@@ -29,7 +29,7 @@ describeWith(CHROMIUM, 'loading of pages', () => {
     await page.goto(dashboard.url, { waitUntil: 'commit' });
     await loadingBar(page).waitFor();
     release();
-    await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor({ timeout: 30_000 });
     await loadingBar(page).waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
   });

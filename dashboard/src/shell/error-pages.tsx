@@ -41,14 +41,20 @@ export function NotFoundPage(): ReactNode {
 }
 
 interface MissingProps {
+  /** Status that fits the title. */
+  readonly code?: string;
   readonly title?: string;
   readonly children: ReactNode;
 }
 
-/** Replaces a page whose object does not exist. */
-export function Missing({ title = 'This page does not exist', children }: MissingProps): ReactNode {
+/** Replaces a page whose object does not exist, or is not for this person. */
+export function Missing({
+  code = '404',
+  title = 'This page does not exist',
+  children,
+}: MissingProps): ReactNode {
   return (
-    <ErrorPage code="404" title={title}>
+    <ErrorPage code={code} title={title}>
       {children}
     </ErrorPage>
   );

@@ -23,7 +23,11 @@ export function UpstreamsPage(): ReactNode {
   const open = () => void navigate({ search: { add: 'true' } });
   const close = () => void navigate({ search: {}, replace: true });
   if (!isAdmin)
-    return <Missing title="Only for admins">Ask an admin of the team to change its upstreams.</Missing>;
+    return (
+      <Missing code="403" title="Only for admins">
+        Ask an admin of the team to change its upstreams.
+      </Missing>
+    );
   const button = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
       Add upstream
