@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { ConfirmSignIn } from './session/confirm-sign-in';
 import { adoptReturnedSignIn, renewSupabaseSession } from './session/returned';
 import type { ReturnedSignIn } from './session/redirect';
+import { LoadingPage } from './loading-page';
 import { router } from './router';
 
 type Step = 'confirm' | 'adopt' | 'ready';
@@ -22,7 +23,7 @@ export function App({ returned }: { returned: ReturnedSignIn | undefined }): Rea
         onAnswer={(isAccepted) => setStep(isAccepted ? 'adopt' : 'ready')}
       />
     );
-  return step === 'ready' ? <RouterProvider router={router} /> : null;
+  return step === 'ready' ? <RouterProvider router={router} /> : <LoadingPage />;
 }
 
 function firstStep(returned: ReturnedSignIn | undefined): Step {

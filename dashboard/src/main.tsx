@@ -1,6 +1,10 @@
-import '@mantine/core/styles.css';
+import './styles/mantine.css';
 import '@mantine/notifications/styles.css';
-import './styles.css';
+import './styles/base.css';
+import './styles/lists.css';
+import './styles/editor.css';
+import './styles/markdown.css';
+import './styles/usage.css';
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';

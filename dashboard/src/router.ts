@@ -1,5 +1,9 @@
 import { createRouter } from '@tanstack/react-router';
+import { LoadingPage } from './loading-page';
 import { routeTree } from './routes';
+
+/** Wait for a page's code after which it shows that it is loading. */
+const PENDING_MS = 300;
 
 /** Search parameters are plain texts. The router's default would turn a token of digits into a number. */
 function parseSearch(search: string): Record<string, string> {
@@ -17,6 +21,9 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',
+  defaultPendingComponent: LoadingPage,
+  defaultPendingMs: PENDING_MS,
+  defaultPendingMinMs: 0, // a page that is ready is shown at once
   scrollRestoration: true,
 });
 

@@ -1,4 +1,7 @@
 import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { queryClient } from './api/query-client';
+import { organizationsQuery } from './organizations/queries';
+import { projectsQuery } from './projects/queries';
 import { CrashPage, NotFoundPage } from './shell/error-pages';
 import { sessions } from './session/store';
 
@@ -37,6 +40,8 @@ const appRoute = createRoute({
     const isStart = location.href === '/';
     throw redirect({ to: '/sign-in', search: isStart ? {} : { return_to: location.href }, replace: true });
   },
+  // Requested while the code of the pages loads. The pages show the result or the error.
+  loader: () => void queryClient.prefetchQuery(organizationsQuery),
   component: lazyRouteComponent(() => import('./shell/shell'), 'Shell'),
 });
 
@@ -56,6 +61,7 @@ export const projectsRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/projects',
   validateSearch: (search: Search): { q?: string } => ({ q: text(search, 'q') }),
+  loader: ({ params }) => void queryClient.prefetchQuery(projectsQuery(Number(params.owner))),
   component: lazyRouteComponent(() => import('./projects/projects-page'), 'ProjectsPage'),
 });
 

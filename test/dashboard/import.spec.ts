@@ -110,6 +110,34 @@ describeWith(CHROMIUM, 'import and export', () => {
     expect(await list()).toEqual([]);
   });
 
+  it('stores nothing of an encrypted archive', async () => {
+    const { person, list } = await openProject();
+    const encrypted = archive({ 'a.md': 'text' });
+    const directory = encrypted.buffer.readUInt32LE(encrypted.buffer.length - 6);
+    encrypted.buffer.writeUInt16LE(1, directory + 8);
+    await choose(person, 'Archive', [encrypted]);
+    await person.page.getByText('unpack it, and choose the folder. Nothing was imported.').waitFor();
+    expect(await list()).toEqual([]);
+  });
+
+  it('names the request of a document that cannot be stored', async () => {
+    const { person } = await openProject();
+    const { page } = person;
+    await page.route('**/documents', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({
+            status: 503,
+            headers: { 'X-Request-Id': 'request-of-test' },
+            json: { error: { type: 'unavailable', message: 'storage is unavailable' } },
+          })
+        : route.continue(),
+    );
+    await choose(person, 'Archive', [archive({ 'a.md': 'text' })]);
+    await page.getByRole('button', { name: 'Import 1 document' }).click();
+    await page.getByRole('button', { name: 'Failed files (1)' }).click();
+    await page.getByText(/^a\.md: Storage is unavailable\. .*\(request request-of-test\)$/).waitFor();
+  });
+
   it('leaves complete documents when it is cancelled, and continues later', async () => {
     const { person, list } = await openProject();
     const { page } = person;
@@ -136,16 +164,55 @@ describeWith(CHROMIUM, 'import and export', () => {
     expect(await list()).toHaveLength(20);
   });
 
+  /** Drags a file over the page. @returns a function that drops it, and tells whether the page handled the event */
+  async function drag({ page }: Person, name: string, text: string): Promise<() => Promise<boolean>> {
+    await page.evaluate(
+      `window.dragged = new DataTransfer(); window.dragged.items.add(new File(['${text}'], '${name}')); 0`,
+    );
+    const send = (type: string) =>
+      page.evaluate<boolean>(
+        `!document.body.dispatchEvent(new DragEvent('${type}', { dataTransfer: window.dragged, bubbles: true, cancelable: true }))`,
+      );
+    await send('dragover');
+    return () => send('drop');
+  }
+
   it('accepts files that are dropped on the page', async () => {
     const { person } = await openProject();
     const { page } = person;
-    const transfer = await page.evaluateHandle(
-      "(() => { const t = new DataTransfer(); t.items.add(new File(['# Dropped'], 'dropped.md')); return t; })()",
-    );
-    await page.dispatchEvent('body', 'dragover', { dataTransfer: transfer });
+    const drop = await drag(person, 'dropped.md', '# Dropped');
     await page.getByText('Drop files to import them').waitFor();
-    await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
+    expect(await drop()).toBe(true);
     await page.getByText('1 document to import').waitFor();
+  });
+
+  it('accepts files that are dropped on the open dialog, until documents are stored', async () => {
+    const { person, list } = await openProject();
+    const { page } = person;
+    await page.getByRole('button', { name: 'Import, export and links' }).click();
+    await page.getByRole('menuitem', { name: 'Import' }).click();
+    await page.getByRole('button', { name: 'Choose files' }).waitFor();
+    expect(await (await drag(person, 'image.png', 'x'))()).toBe(true);
+    await page.getByText('0 documents to import, 1 skipped').waitFor();
+    expect(await (await drag(person, 'second.md', '# Second'))()).toBe(true);
+    await page.getByText('1 document to import').waitFor();
+    await page.getByRole('button', { name: 'Import 1 document' }).click();
+    await page.getByText('1 of 1 documents were stored.').waitFor();
+    expect(await (await drag(person, 'third.md', '# Third'))()).toBe(true);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('link', { name: 'Second' }).waitFor();
+    expect(await list()).toHaveLength(1);
+  });
+
+  it('says which dropped file cannot be read', async () => {
+    const { person } = await openProject();
+    const { page } = person;
+    await page.evaluate("Blob.prototype.arrayBuffer = () => Promise.reject(new DOMException('gone'))");
+    expect(await (await drag(person, 'gone.md', 'x'))()).toBe(true);
+    await page
+      .getByText('gone.md cannot be read: check it, and choose the files again. Nothing was imported.')
+      .waitFor();
+    expect(person.problems).toEqual([]);
   });
 
   it('exports the whole project, and selected documents', async () => {

@@ -141,4 +141,20 @@ describeWith(CHROMIUM, 'the upstreams page', () => {
     await page.getByText(/^fails: /).waitFor();
     await upstream.close();
   });
+
+  it('tells members that the page is only for admins', async () => {
+    const [ada, bob] = [await dashboard.signedIn('ada'), await dashboard.signedIn('bob')];
+    const { body: team } = await ada.agent
+      .post('/me/organizations')
+      .send({ name: 'Acme', slug: 'acme' })
+      .expect(201);
+    const invited = await ada.agent
+      .post(`/me/organizations/${team.id}/invite`)
+      .send({ email: bob.email, role: 'member' })
+      .expect(201);
+    await bob.agent.post('/me/invitations/accept').send({ token: invited.body.token }).expect(200);
+    await bob.page.goto(`${dashboard.url}/o/${team.id}/upstreams`);
+    await bob.page.getByRole('heading', { name: 'Only for admins' }).waitFor();
+    expect(await bob.page.getByRole('button', { name: 'Add upstream' }).count()).toBe(0);
+  });
 });

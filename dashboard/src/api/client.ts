@@ -36,7 +36,7 @@ export const api = createClient<paths>({
 });
 api.use(authenticate);
 
-/** Awaits a request and returns its JSON. Some routes can also respond with a text, but only if they are asked to. */
+/** Awaits a request and returns its JSON. Text responses are excluded: only callers that request them get one. */
 export async function take<T>(request: Promise<{ data?: T }>): Promise<Exclude<T, string>> {
   return (await request).data as Exclude<T, string>;
 }
@@ -50,5 +50,15 @@ export async function fetchWithSession(path: string, init: RequestInit = {}): Pr
     throw new UnreachableError();
   });
   if (response.status === UNAUTHORIZED) sessions.expire(token);
+  return response;
+}
+
+/**
+ * Sends a request as {@link fetchWithSession} does.
+ * @throws ApiError for a response with an error status
+ */
+export async function fetchOrThrow(path: string, init?: RequestInit): Promise<Response> {
+  const response = await fetchWithSession(path, init);
+  if (!response.ok) throw await ApiError.from(response);
   return response;
 }

@@ -1,5 +1,4 @@
-import { fetchWithSession } from '../api/client';
-import { ApiError } from '../api/errors';
+import { fetchOrThrow } from '../api/client';
 import type { Project } from '../projects/queries';
 import { mapConcurrently } from '../text/map-concurrently';
 import { loadDocument } from './queries';
@@ -36,8 +35,7 @@ export async function downloadProject(
   hasFrontMatter: boolean,
 ): Promise<void> {
   const query = hasFrontMatter ? '?front_matter=true' : '';
-  const response = await fetchWithSession(`/me/organizations/${owner}/projects/${id}/export${query}`);
-  if (!response.ok) throw await ApiError.from(response);
+  const response = await fetchOrThrow(`/me/organizations/${owner}/projects/${id}/export${query}`);
   save(await response.blob(), `${safeName(name)}.zip`);
 }
 

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import type { ReactNode } from 'react';
 import { DropArea } from '../import/drop-area';
-import type { ChosenFile } from '../import/read-files';
+import type { FileSource } from '../import/read-files';
 import { useIsAdmin } from '../organizations/owner';
 import { useProject } from '../projects/project';
 import { downloadProject } from './download';
@@ -13,11 +13,17 @@ const ImportModal = lazy(() => import('../import/import-modal'));
 
 const BrokenLinksModal = lazy(() => import('../links/broken-links-modal'));
 
+/** Open import. */
+interface Importing {
+  readonly dropped?: FileSource;
+  readonly isUploading?: boolean;
+}
+
 /** Import, export and links of a project. Files can be dropped anywhere while this menu is shown. */
 export function TransferMenu(): ReactNode {
   const project = useProject();
   const isAdmin = useIsAdmin();
-  const [importing, setImporting] = useState<{ readonly dropped?: ChosenFile[] }>();
+  const [importing, setImporting] = useState<Importing>();
   const [isCheckingLinks, setCheckingLinks] = useState(false);
   const download = useMutation({
     mutationFn: (hasFrontMatter: boolean) => downloadProject(project, hasFrontMatter),
@@ -42,9 +48,20 @@ export function TransferMenu(): ReactNode {
           onCheckLinks={() => setCheckingLinks(true)}
         />
       </Menu>
-      {isAdmin && !importing && <DropArea onDrop={(dropped) => setImporting({ dropped })} />}
+      {isAdmin && (
+        <DropArea
+          isDisabled={importing?.isUploading === true}
+          onDrop={(dropped) => setImporting({ dropped })}
+        />
+      )}
       <Suspense>
-        {importing && <ImportModal dropped={importing.dropped} onClose={() => setImporting(undefined)} />}
+        {importing && (
+          <ImportModal
+            dropped={importing.dropped}
+            onUpload={() => setImporting({ ...importing, isUploading: true })}
+            onClose={() => setImporting(undefined)}
+          />
+        )}
         {isCheckingLinks && <BrokenLinksModal onClose={() => setCheckingLinks(false)} />}
       </Suspense>
     </>

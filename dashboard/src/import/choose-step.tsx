@@ -3,12 +3,12 @@ import { IconFileText, IconFileZip, IconFolder } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
 import { filesOfInput, readFiles } from './read-files';
-import type { ChosenFile } from './read-files';
+import type { FileSource } from './read-files';
 
 interface Props {
-  readonly dropped?: readonly ChosenFile[];
+  readonly dropped?: FileSource;
   readonly onRead: (files: readonly RawFile[]) => void;
 }
 
@@ -37,14 +37,13 @@ export function ChooseStep({ dropped, onRead }: Props): ReactNode {
 
 interface ChoicesProps {
   readonly isReading: boolean;
-  readonly onChoose: (files: readonly ChosenFile[]) => void;
+  readonly onChoose: (files: FileSource) => void;
 }
 
 function Choices({ isReading, onChoose }: ChoicesProps): ReactNode {
   const folder = useRef<HTMLInputElement>(null);
-  const readOne = (file: File | null) => file && onChoose([{ path: file.name, file }]);
-  const readMany = (files: File[]) =>
-    files.length > 0 && onChoose(files.map((file) => ({ path: file.name, file })));
+  const readOne = (file: File | null) => file && onChoose(filesOfInput([file]));
+  const readMany = (files: File[]) => files.length > 0 && onChoose(filesOfInput(files));
   return (
     <Group>
       <FileButton

@@ -1,5 +1,5 @@
 /** YAML between `---` lines at the beginning of a file. */
-const BLOCK = /^---[ \t]*\r?\n([\s\S]*?)(?:\r?\n)?---[ \t]*(?:\r?\n|$)/;
+const BLOCK = /^---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)??---[ \t]*(?:\r?\n|$)/;
 const KEY = /^([A-Za-z_][\w-]*)[ \t]*:[ \t]*(.*?)[ \t]*$/;
 
 /** Members that the export of mintkeep writes. */
@@ -18,7 +18,7 @@ export interface FrontMatter {
 export function readFrontMatter(text: string): FrontMatter {
   const block = BLOCK.exec(text);
   if (!block) return { title: undefined, body: text, rest: text };
-  const entries = block[1]!.split(/\r?\n/).map((line) => KEY.exec(line));
+  const entries = (block[1] ?? '').split(/\r?\n/).map((line) => KEY.exec(line));
   const rest = text.slice(block[0].length);
   const isOwn = entries.every((entry) => entry !== null && OWN_KEYS.includes(entry[1]!));
   const title = entries.find((entry) => entry?.[1] === 'title')?.[2];

@@ -7,23 +7,35 @@ import { contentsQuery } from '../links/contents';
 import { useProject } from '../projects/project';
 import { ErrorNotice } from '../ui/error-notice';
 import { FormSkeleton } from '../ui/skeletons';
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
 import { ChooseStep } from './choose-step';
+import type { ExistingDocument } from './comparison';
 import { PlanStep } from './plan-step';
-import type { ExistingDocument, ImportPlan } from './plan';
-import type { ChosenFile } from './read-files';
+import type { ImportPlan } from './plan';
+import type { FileSource } from './read-files';
 import { UploadStep } from './upload-step';
 
 interface Props {
-  /** Files that were dropped on the page. */
-  readonly dropped?: readonly ChosenFile[];
+  /** Files that were dropped on the page last. */
+  readonly dropped?: FileSource;
+  /** Called when documents are stored from now on, so that other files have to wait. */
+  readonly onUpload: () => void;
   readonly onClose: () => void;
 }
 
 /** Imports files in three steps: choose, decide, store. Nothing is stored before the decision. */
-export default function ImportModal({ dropped, onClose }: Props): ReactNode {
+export default function ImportModal({ dropped, onUpload, onClose }: Props): ReactNode {
   const [files, setFiles] = useState<readonly RawFile[]>();
   const [plan, setPlan] = useState<ImportPlan>();
+  const [latest, setLatest] = useState(() => dropped);
+  if (latest !== dropped) {
+    setLatest(() => dropped);
+    setFiles(undefined);
+  }
+  const start = (decided: ImportPlan) => {
+    setPlan(decided);
+    onUpload();
+  };
   return (
     <Modal
       opened
@@ -37,7 +49,7 @@ export default function ImportModal({ dropped, onClose }: Props): ReactNode {
       {!files && <ChooseStep dropped={dropped} onRead={setFiles} />}
       {files && !plan && (
         <WithExisting>
-          {(existing) => <PlanStep files={files} existing={existing} onPlan={setPlan} onCancel={onClose} />}
+          {(existing) => <PlanStep files={files} existing={existing} onPlan={start} onCancel={onClose} />}
         </WithExisting>
       )}
       {plan && <UploadStep plan={plan} onClose={onClose} />}

@@ -5,9 +5,10 @@ import type { ReactNode } from 'react';
 import { slugify } from '../text/slug';
 import { FormButtons } from '../ui/form-buttons';
 import { FormSkeleton } from '../ui/skeletons';
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
+import type { ExistingDocument } from './comparison';
 import { planImport } from './plan';
-import type { ExistingDocument, ImportPlan, SkippedFile, TakenChoice } from './plan';
+import type { ImportPlan, SkippedFile, TakenChoice } from './plan';
 
 interface Props {
   readonly files: readonly RawFile[];

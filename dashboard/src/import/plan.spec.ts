@@ -1,7 +1,8 @@
 import { slugify } from '../text/slug';
-import type { RawFile } from './archive';
+import type { RawFile } from './archive/archive';
+import type { ExistingDocument } from './comparison';
 import { planImport } from './plan';
-import type { ExistingDocument, TakenChoice } from './plan';
+import type { TakenChoice } from './plan';
 
 const file = (path: string, text: string): RawFile => ({ path, bytes: new TextEncoder().encode(text) });
 const existing = (slug: string, content = 'old', title = slug, id = 7): ExistingDocument => ({
@@ -43,14 +44,19 @@ it('reports files that cannot be documents, and ignores those of programs', () =
     file('!!!.md', 'x'),
     file('.obsidian/app.json', '{}'),
     file('__MACOSX/._a.md', 'x'),
+    file('Vault/.git/HEAD', 'x'),
     file('Vault/.trash/b.md', 'x'),
+    file('.todo.md', 'x'),
   ]);
   expect(documents).toEqual([]);
+  const hidden = 'hidden: its name or the name of a folder begins with a dot';
   expect(Object.fromEntries(skipped.map(({ path, reason }) => [path, reason]))).toEqual({
     'image.png': 'not a markdown or text file',
     'bad.md': 'not valid UTF-8',
     'large.md': 'larger than 1 MiB',
     'escapes.md': 'larger than 1 MiB',
+    'Vault/.trash/b.md': hidden,
+    '.todo.md': hidden,
     '!!!.md': 'the file name has no letters or digits for a slug',
   });
 });
@@ -79,6 +85,50 @@ it.each(['skip', 'rename', 'replace'] as const)('continues an interrupted import
   expect(again.unchanged).toEqual(['a.md']);
   expect(again.documents.map(({ path }) => path)).toEqual(['b.md', 'c.md']);
   expect(again.takenCount).toBe(0);
+});
+
+it.each([
+  ['[[Alpha]]', '[[Beta]]'],
+  ['[[Alpha|see]]', '[[Beta|see]]'],
+  ['[[Alpha|see]]', '[[Alpha|look]]'],
+  ['[[Alpha]]', '[[nowhere]]'],
+  ['[[nowhere#a]]', '[[nowhere#b]]'],
+  ['[[Alpha|see]]', '[[Alpha 2|see]]'],
+])('notices that %s in a note became %s', (before, after) => {
+  const others = [file('Alpha.md', 'x'), file('Beta.md', 'y'), file('Alpha 2.md', 'z')];
+  const files = (text: string) => [...others, file('note.md', text)];
+  const stored = plan(files(before)).documents.map((document, index) => ({ id: index + 1, ...document }));
+  expect(plan(files(before), stored, 'replace').documents).toEqual([]);
+  for (const [from, to] of [
+    [stored, files(after)],
+    [plan(files(after)).documents.map((one, index) => ({ id: index + 1, ...one })), files(before)],
+  ] as const) {
+    expect(plan(to, from).takenCount).toBe(1);
+    const { documents } = plan(to, from, 'replace');
+    expect(documents).toMatchObject([{ path: 'note.md', replaces: expect.any(Number) }]);
+  }
+});
+
+it('finds notes whose names have decomposed accents', () => {
+  const [composed, decomposed] = ['\u00dcber', 'U\u0308ber'];
+  const files = [file(`${decomposed}.md`, 'x'), file('note.md', `[[${composed}]] [[${decomposed}|it]]`)];
+  const { documents } = plan(files);
+  expect(documents).toMatchObject([
+    { slug: 'note', content: `[[uber|${composed}]] [[uber|it]]` },
+    { slug: 'uber', title: composed },
+  ]);
+  const project = [existing('welcome', 'x', composed)];
+  expect(plan([file('a.md', `[[${decomposed}|it]]`)], project).documents).toMatchObject([
+    { content: '[[welcome|it]]' },
+  ]);
+});
+
+it('escapes the bar of links in tables', () => {
+  const table = '| a | b |\n|---|---|\n| [[Note name]] | [[Note name\\|it]] |\n\n[[Note name]] \\| |';
+  const { documents } = plan([file('a.md', table), file('Note name.md', 'x')]);
+  expect(documents[1]!.content).toBe(
+    '| a | b |\n|---|---|\n| [[note-name\\|Note name]] | [[note-name\\|it]] |\n\n[[note-name|Note name]] \\| |',
+  );
 });
 
 it('rewrites links to notes of the import and of the project', () => {

@@ -1,21 +1,14 @@
 import { LinkIndex } from '../links/link-index';
-import { rewriteWikilinks } from '../links/wikilinks';
 import { SLUG_PATTERN, uniqueSlug } from '../text/slug';
-import type { RawFile } from './archive';
-import { fileStem, isIgnored, isText } from './file-kinds';
+import type { RawFile } from './archive/archive';
+import { earlierImports } from './comparison';
+import type { ExistingDocument, ReadFile } from './comparison';
+import { fileStem, isIgnored, rejectPath } from './file-kinds';
 import { readFrontMatter } from './front-matter';
 import { noteIndex, rewriteNoteLinks } from './note-links';
 
 /** Handling of a slug that a document of the project has. */
 export type TakenChoice = 'skip' | 'rename' | 'replace';
-
-/** Document of the project. */
-export interface ExistingDocument {
-  readonly id: number;
-  readonly slug: string;
-  readonly title: string;
-  readonly content: string;
-}
 
 /** Document to store. */
 export interface PlannedDocument {
@@ -47,16 +40,9 @@ export interface ImportOptions {
   readonly slugify: (text: string) => string;
 }
 
-/** Text file before its slug is decided. */
-interface ReadFile {
-  readonly path: string;
-  readonly title: string;
-  readonly slug: string;
-  readonly content: string;
-}
-
 const MAX_BODY_BYTES = 1_048_576;
-const MAX_TITLE = 255;
+/** Characters. */
+const MAX_TITLE_LENGTH = 255;
 
 /** Decides about every file before the first one is stored. */
 export function planImport(
@@ -66,21 +52,21 @@ export function planImport(
 ): ImportPlan {
   const skipped: SkippedFile[] = [];
   const read: ReadFile[] = [];
-  for (const file of files.filter(({ path }) => !isIgnored(path)).toSorted(byPath)) {
+  for (const file of files.map(composePath).toSorted(byPath)) {
+    if (isIgnored(file.path)) continue;
     const result = readFile(file, slugify);
     if ('reason' in result) skipped.push(result);
     else read.push(result);
   }
-  const { placed, unchanged, takenCount } = placeAll(read, existing, taken, skipped);
-  const notes = noteIndex(placed);
   const project = new LinkIndex(existing);
+  const findInProject = (target: string) => project.find(target.normalize('NFC'))?.slug;
+  const isSame = earlierImports(read, findInProject);
+  const { placed, unchanged, takenCount } = placeAll(read, existing, { taken, isSame, skipped });
+  const findNote = noteIndex(placed);
   const documents: PlannedDocument[] = [];
   for (const document of placed.filter(({ isStored }) => isStored)) {
     const { path, title, slug, replaces } = document;
-    const content = rewriteNoteLinks(
-      document.content,
-      (target) => notes(target) ?? project.find(target)?.slug,
-    );
+    const content = rewriteNoteLinks(document.content, (target) => findNote(target) ?? findInProject(target));
     const planned = { path, title, slug, content, ...(replaces !== undefined && { replaces }) };
     if (bodyBytes(planned) > MAX_BODY_BYTES) skipped.push({ path, reason: 'larger than 1 MiB' });
     else documents.push(planned);
@@ -88,13 +74,19 @@ export function planImport(
   return { documents, skipped, unchanged, takenCount };
 }
 
+/** macOS decomposes the accents in names of files. */
+function composePath({ path, bytes }: RawFile): RawFile {
+  return { path: path.normalize('NFC'), bytes };
+}
+
 function byPath(a: RawFile, b: RawFile): number {
   return a.path < b.path ? -1 : Number(a.path > b.path);
 }
 
-/** Decodes a file and finds its title and slug, or tells why it cannot be a document. */
+/** Decodes a file and finds its title and slug, or the reason why it cannot be a document. */
 function readFile({ path, bytes }: RawFile, slugify: (text: string) => string): ReadFile | SkippedFile {
-  if (!isText(path)) return { path, reason: 'not a markdown or text file' };
+  const rejection = rejectPath(path);
+  if (rejection !== undefined) return { path, reason: rejection };
   if (bytes.length > MAX_BODY_BYTES) return { path, reason: 'larger than 1 MiB' };
   let text: string;
   try {
@@ -115,7 +107,7 @@ function readHeading(text: string): string | undefined {
 }
 
 function cleanTitle(title: string): string {
-  return [...title.replaceAll('\0', '').trim()].slice(0, MAX_TITLE).join('').trim();
+  return [...title.replaceAll('\0', '').normalize('NFC').trim()].slice(0, MAX_TITLE_LENGTH).join('').trim();
 }
 
 /** File with its final slug. */
@@ -125,11 +117,17 @@ interface PlacedFile extends ReadFile {
   readonly isStored: boolean;
 }
 
+interface Placement {
+  readonly taken: TakenChoice;
+  readonly isSame: (file: ReadFile, document: ExistingDocument) => boolean;
+  /** Receives the files whose slug is taken. */
+  readonly skipped: SkippedFile[];
+}
+
 function placeAll(
   files: readonly ReadFile[],
   existing: readonly ExistingDocument[],
-  choice: TakenChoice,
-  skipped: SkippedFile[],
+  { taken: choice, isSame, skipped }: Placement,
 ) {
   const bySlug = new Map(existing.map((document) => [document.slug, document]));
   const used = new Set<string>();
@@ -137,7 +135,7 @@ function placeAll(
   let takenCount = 0;
   const placed = files.map((file): PlacedFile => {
     const free = uniqueSlug(file.slug, (slug) => used.has(slug));
-    const same = findSame(file, free, bySlug, used);
+    const same = findSame(free, bySlug, used, (document) => isSame(file, document));
     const taken = bySlug.get(free);
     const isTaken = (one: string) => used.has(one) || bySlug.has(one);
     const slug = same ?? (choice === 'rename' ? uniqueSlug(free, isTaken) : free);
@@ -154,12 +152,12 @@ function placeAll(
   return { placed, unchanged, takenCount };
 }
 
-/** Slug under which an earlier import stored this file, if it did. */
+/** Slug under which an earlier import stored a file, if it did. */
 function findSame(
-  file: ReadFile,
   slug: string,
   bySlug: ReadonlyMap<string, ExistingDocument>,
   used: ReadonlySet<string>,
+  isSame: (document: ExistingDocument) => boolean,
 ): string | undefined {
   const seen = new Set<string>();
   for (
@@ -167,17 +165,10 @@ function findSame(
     bySlug.has(candidate);
     candidate = uniqueSlug(slug, (one) => seen.has(one) || used.has(one))
   ) {
-    const document = bySlug.get(candidate)!;
-    if (document.title === file.title && withoutLinks(document.content) === withoutLinks(file.content))
-      return candidate;
+    if (isSame(bySlug.get(candidate)!)) return candidate;
     seen.add(candidate);
   }
   return undefined;
-}
-
-/** Text without its wikilinks, which the import rewrites. */
-function withoutLinks(content: string): string {
-  return rewriteWikilinks(content, () => '').replace(/\[\[[^\]\n]*\]\]/g, '[[]]');
 }
 
 function bodyBytes({ title, slug, content }: PlannedDocument): number {

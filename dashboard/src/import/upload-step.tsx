@@ -2,14 +2,13 @@ import { Alert, Button, Group, Progress as ProgressBar, Stack, Text } from '@man
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
-import { documentsQuery } from '../documents/queries';
+import { createDocument, documentsQuery, loadDocument, updateDocument } from '../documents/queries';
 import { contentsQuery } from '../links/contents';
 import { useProject } from '../projects/project';
 import type { ImportPlan } from './plan';
 import { SkippedList } from './plan-step';
-import { storeIn } from './store';
 import { upload } from './upload';
-import type { Progress, UploadResult } from './upload';
+import type { Progress, Store, UploadResult } from './upload';
 
 const PERCENT = 100;
 
@@ -53,6 +52,16 @@ function useUpload(plan: ImportPlan) {
     return () => run.abort();
   }, [plan, owner, project, controller, queryClient]);
   return { progress, result, cancel: () => controller.abort() };
+}
+
+/** Stores documents of a project, each by one request. */
+function storeIn(owner: number, project: number): Store {
+  return async ({ title, slug, content, replaces }) => {
+    if (replaces === undefined) return createDocument(owner, project, { title, slug, content });
+    const address = { owner, project, document: replaces };
+    const { etag } = await loadDocument(address);
+    return updateDocument(address, { title, content }, etag);
+  };
 }
 
 function Result({ result, onClose }: { result: UploadResult; onClose: () => void }): ReactNode {

@@ -28,10 +28,11 @@ it('stores all documents, a few at a time, and tells its progress', async () => 
 it('goes on after a document that fails', async () => {
   const store = ({ slug }: PlannedDocument) =>
     slug === 'd-3'
-      ? Promise.reject(new ApiError(409, 'slug_taken', 'slug is taken', null))
+      ? Promise.reject(new ApiError(409, 'slug_taken', 'slug is taken', 'r-1'))
       : Promise.resolve();
   const { done, failed } = await upload(documents, store, never, () => undefined);
-  expect([done, failed]).toEqual([11, [{ path: '3.md', reason: 'Slug is taken' }]]);
+  const reason = 'Slug is taken. Change the value and try again. (request r-1)';
+  expect([done, failed]).toEqual([11, [{ path: '3.md', reason }]]);
 });
 
 it('completes what it has begun when it is cancelled', async () => {

@@ -42,9 +42,16 @@ export async function upload(
     } catch (error) {
       // Without a session, all the others would fail in the same way.
       if (isApiError(error, UNAUTHORIZED)) isEnded = true;
-      failed.push({ path: document.path, reason: explainError(error).title });
+      failed.push({ path: document.path, reason: describeError(error) });
     }
     onProgress({ done, total: documents.length, failed: [...failed] });
   });
   return { done, total: documents.length, failed, isCancelled: signal.aborted };
+}
+
+/** Cause, remedy and request id in one line. */
+function describeError(error: unknown): string {
+  const { title, advice, requestId } = explainError(error);
+  const text = advice === '' ? title : `${title}. ${advice}`;
+  return requestId ? `${text} (request ${requestId})` : text;
 }

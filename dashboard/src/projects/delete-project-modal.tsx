@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** Deletes a project after its name was typed, because all its documents are lost. */
-export function DeleteProjectModal({ project, onClose, onDeleted }: Props): ReactNode {
+export default function DeleteProjectModal({ project, onClose, onDeleted }: Props): ReactNode {
   const { data: documents } = useQuery(documentsQuery(project.organization_id, project.id));
   const onConfirm = async () => {
     await deleteProject(project);
@@ -28,8 +28,8 @@ export function DeleteProjectModal({ project, onClose, onDeleted }: Props): Reac
       onClose={onClose}
     >
       <Text size="sm">
-        This deletes <strong>{project.name}</strong> and {describeDocuments(documents?.length)}. It cannot be
-        undone.
+        This deletes <strong>{project.name}</strong> and {describeDocuments(documents?.length)}. This cannot
+        be undone.
       </Text>
     </ConfirmModal>
   );

@@ -1,16 +1,19 @@
 import { ActionIcon, Group, Menu, Paper, Text } from '@mantine/core';
 import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { ReactNode } from 'react';
 import { useIsAdmin } from '../organizations/owner';
 import { TimeAgo } from '../ui/time-ago';
-import { DeleteProjectModal } from './delete-project-modal';
-import { ProjectModal } from './project-modal';
 import type { Project } from './queries';
+
+const DeleteProjectModal = lazy(() => import('./delete-project-modal'));
+
+const ProjectModal = lazy(() => import('./project-modal'));
 
 type Change = 'none' | 'edit' | 'delete';
 
+/** Projects as links, or a text if the filter leaves none. */
 export function ProjectList({ projects }: { projects: readonly Project[] }): ReactNode {
   if (projects.length === 0)
     return (
@@ -76,10 +79,14 @@ export function ProjectMenu({ project, onDeleted }: { project: Project; onDelete
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {change === 'edit' && (
-        <ProjectModal owner={project.organization_id} project={project} onClose={close} />
-      )}
-      {change === 'delete' && <DeleteProjectModal project={project} onClose={close} onDeleted={onDeleted} />}
+      <Suspense>
+        {change === 'edit' && (
+          <ProjectModal owner={project.organization_id} project={project} onClose={close} />
+        )}
+        {change === 'delete' && (
+          <DeleteProjectModal project={project} onClose={close} onDeleted={onDeleted} />
+        )}
+      </Suspense>
     </>
   );
 }

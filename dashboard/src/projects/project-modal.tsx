@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** Form for name and description of a project. */
-export function ProjectModal({ owner, project, onClose, onSaved }: Props): ReactNode {
+export default function ProjectModal({ owner, project, onClose, onSaved }: Props): ReactNode {
   const form = useForm({
     initialValues: { name: project?.name ?? '', description: project?.description ?? '' },
     validate: { name: (name) => (name.trim() === '' ? 'Give the project a name.' : null) },

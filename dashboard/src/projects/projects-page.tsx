@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconFolders, IconPlugConnected, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import type { ReactNode } from 'react';
 import { useIsAdmin, useOwner } from '../organizations/owner';
 import { ownerName } from '../organizations/queries';
@@ -15,9 +16,10 @@ import { useUrlText } from '../ui/use-url-text';
 import { Loaded } from '../ui/loaded';
 import { PageHeader } from '../ui/page-header';
 import { ProjectList } from './project-list';
-import { ProjectModal } from './project-modal';
 import { projectsQuery } from './queries';
 import type { Project } from './queries';
+
+const ProjectModal = lazy(() => import('./project-modal'));
 
 /** All projects of the organization. */
 export function ProjectsPage(): ReactNode {
@@ -64,7 +66,9 @@ export function ProjectsPage(): ReactNode {
           )
         }
       </Loaded>
-      {isCreating && <ProjectModal owner={owner.id} onClose={close} onSaved={openProject} />}
+      <Suspense>
+        {isCreating && <ProjectModal owner={owner.id} onClose={close} onSaved={openProject} />}
+      </Suspense>
     </>
   );
 }

@@ -3,6 +3,7 @@ import { api, take } from '../api/client';
 import type { Schemas } from '../api/client';
 import { queryClient } from '../api/query-client';
 
+/** Project as lists have it. */
 export type Project = Schemas['Project'];
 
 /** All projects of an organization. */
@@ -15,6 +16,7 @@ export const projectsQuery = (owner: number) =>
     },
   });
 
+/** Creates a project and adds it to the list. */
 export async function createProject(owner: number, body: Schemas['CreateProject']): Promise<Project> {
   const request = api.POST('/me/organizations/{id}/projects', { params: { path: { id: owner } }, body });
   const project = await take(request);
@@ -22,6 +24,7 @@ export async function createProject(owner: number, body: Schemas['CreateProject'
   return project;
 }
 
+/** Changes name or description. */
 export async function updateProject(
   { organization_id: owner, id }: Project,
   body: Schemas['UpdateProject'],
@@ -34,6 +37,7 @@ export async function updateProject(
   return project;
 }
 
+/** Deletes a project with all its documents. */
 export async function deleteProject({ organization_id: owner, id }: Project): Promise<void> {
   const path = { id: owner, project_id: id };
   await take(api.DELETE('/me/organizations/{id}/projects/{project_id}', { params: { path } }));

@@ -40,10 +40,21 @@ export function NotFoundPage(): ReactNode {
   return <Missing>The address may be wrong, or the page was moved or deleted.</Missing>;
 }
 
-/** Replaces a page whose object does not exist. */
-export function Missing({ children }: { children: ReactNode }): ReactNode {
+interface MissingProps {
+  /** Status that fits the title. */
+  readonly code?: string;
+  readonly title?: string;
+  readonly children: ReactNode;
+}
+
+/** Replaces a page whose object does not exist, or is not for this person. */
+export function Missing({
+  code = '404',
+  title = 'This page does not exist',
+  children,
+}: MissingProps): ReactNode {
   return (
-    <ErrorPage code="404" title="This page does not exist">
+    <ErrorPage code={code} title={title}>
       {children}
     </ErrorPage>
   );

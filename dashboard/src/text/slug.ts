@@ -1,3 +1,4 @@
+/** Characters. */
 const MAX_LENGTH = 80;
 /** Letters that Unicode does not decompose. */
 const LETTERS: Record<string, string> = {

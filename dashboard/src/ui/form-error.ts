@@ -11,13 +11,14 @@ interface Form {
  * @param fields field of each error type
  */
 export function showFormError(form: Form, error: unknown, fields: Record<string, string>): void {
-  const { title, advice, requestId } = explainError(error);
   const field = error instanceof ApiError && error.type !== undefined ? fields[error.type] : undefined;
-  if (field !== undefined) form.setFieldError(field, title);
-  else
-    notifications.show({
-      color: 'red',
-      title,
-      message: requestId ? `${advice} (request ${requestId})` : advice,
-    });
+  if (field !== undefined) form.setFieldError(field, explainError(error).title);
+  else showError(error);
+}
+
+/** Shows an error as a notification, with the remedy and the request id. */
+export function showError(error: unknown): void {
+  const { title, advice, requestId } = explainError(error);
+  const message = requestId ? `${advice} (request ${requestId})` : advice;
+  notifications.show({ color: 'red', title, message });
 }

@@ -3,7 +3,9 @@ import { api, take } from '../api/client';
 import type { Schemas } from '../api/client';
 import { queryClient } from '../api/query-client';
 
+/** Provider's API with its place in the pool. */
 export type Upstream = Schemas['Upstream'];
+/** Result of a connection test. */
 export type UpstreamTest = Schemas['UpstreamCheck'];
 
 const LIST = '/me/organizations/{id}/upstreams';
@@ -16,12 +18,14 @@ export const upstreamsQuery = (id: number) =>
     queryFn: async () => (await take(api.GET(LIST, { params: { path: { id } } }))).upstreams,
   });
 
+/** Adds an upstream to the organization. */
 export async function createUpstream(id: number, body: Schemas['CreateUpstream']): Promise<Upstream> {
   const upstream = await take(api.POST(LIST, { params: { path: { id } }, body }));
   await refresh(id);
   return upstream;
 }
 
+/** Changes the given members of an upstream. */
 export async function updateUpstream(
   id: number,
   upstream: number,
@@ -32,11 +36,13 @@ export async function updateUpstream(
   return updated;
 }
 
+/** Deletes an upstream with its API key. */
 export async function deleteUpstream(id: number, upstream: number): Promise<void> {
   await take(api.DELETE(ONE, { params: { path: { id, upstream_id: upstream } } }));
   await refresh(id);
 }
 
+/** Sends a test request to the provider. */
 export function testUpstream(id: number, upstream: number): Promise<UpstreamTest> {
   const params = { path: { id, upstream_id: upstream } };
   return take(api.POST('/me/organizations/{id}/upstreams/{upstream_id}/test', { params }));

@@ -15,6 +15,7 @@ interface Props {
   readonly onMove: (distance: number) => void;
 }
 
+/** Changes of an upstream, and its moves for people who do not drag. */
 export function UpstreamMenu({ upstream, isFirst, isLast, onMove }: Props): ReactNode {
   const [open, setOpen] = useState<'none' | 'edit' | 'delete'>('none');
   const close = () => setOpen('none');

@@ -18,6 +18,7 @@ interface Props {
   readonly onMove: (distance: number) => void;
 }
 
+/** Upstream with its rules, its switch and a handle that moves it. */
 export function UpstreamRow({ upstream, position, isLast, onMove }: Props): ReactNode {
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } =
     useSortable({

@@ -34,7 +34,9 @@ export function toUpstreamValues(upstream?: Upstream): UpstreamValues {
   if (!upstream) return { name: '', base_url: '', api_key: '', models: 'all', rules: [], failover: [] };
   const { name, base_url, models, failover_on } = upstream;
   return {
-    ...{ name, base_url, api_key: '' },
+    name,
+    base_url,
+    api_key: '',
     models: models ? 'rules' : 'all',
     rules: (models ?? []).map(({ model, as }) => ({ model, as: as ?? '' })),
     failover: failover_on.map(String),

@@ -22,7 +22,12 @@ export function UpstreamsPage(): ReactNode {
   const navigate = useNavigate({ from: upstreamsRoute.fullPath });
   const open = () => void navigate({ search: { add: 'true' } });
   const close = () => void navigate({ search: {}, replace: true });
-  if (!isAdmin) return <Missing>Only admins of the team can see its upstreams.</Missing>;
+  if (!isAdmin)
+    return (
+      <Missing code="403" title="Only for admins">
+        Ask an admin of the team to change its upstreams.
+      </Missing>
+    );
   const button = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
       Add upstream

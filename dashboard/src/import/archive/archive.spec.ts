@@ -1,5 +1,6 @@
 import { strToU8, zipSync } from 'fflate';
-import { ArchiveError, MAX_FILES, readArchive } from './archive';
+import { MAX_FILES, readArchive } from './archive';
+import { ArchiveError } from './archive-error';
 
 const isMarkdown = (path: string) => path.endsWith('.md');
 const archive = () =>
@@ -27,6 +28,17 @@ it('unpacks the wanted files, and names the others', () => {
   ]);
 });
 
+it('reads names that are UTF-8 without being marked as such', () => {
+  // "U" and a combining diaeresis, as macOS writes it
+  const marked = zipSync({ 'U\u0308ber.md': strToU8('text'), 'bild-ü.png': strToU8('x') });
+  const unmarked = patched(marked, 8, (view, at) => view.setUint16(at, 0, true));
+  for (const bytes of [marked, unmarked])
+    expect(readArchive(bytes, isMarkdown)).toEqual([
+      { path: 'U\u0308ber.md', bytes: strToU8('text') },
+      { path: 'bild-ü.png', bytes: new Uint8Array() },
+    ]);
+});
+
 it('rejects anything that is no complete archive', () => {
   for (const bytes of [strToU8(''), strToU8('no zip'), archive().slice(0, -30)])
     expect(() => readArchive(bytes, isMarkdown)).toThrow(ArchiveError);
@@ -39,7 +51,9 @@ it('rejects damaged files', () => {
 
 it('rejects encrypted archives', () => {
   const encrypted = patched(archive(), 8, (view, at) => view.setUint16(at, 1, true));
-  expect(() => readArchive(encrypted, isMarkdown)).toThrow('the archive is encrypted');
+  expect(() => readArchive(encrypted, isMarkdown)).toThrow(
+    'the archive is encrypted: unpack it, and choose the folder',
+  );
 });
 
 it('rejects archives that are too large before unpacking them', () => {
