@@ -118,6 +118,16 @@ describeWith(CHROMIUM, 'signing in on another page', () => {
     expect(page.url()).toBe(`${dashboard.url}/invitations`);
   });
 
+  it.each(['/', '/..'])('leads back to this origin if return_to has two slashes after %s', async (start) => {
+    const { page } = await dashboard.open();
+    const returnTo = `${start === '/' ? dashboard.url : start}//evil.example/`;
+    await page.goto(`${dashboard.url}/sign-in?return_to=${encodeURIComponent(returnTo)}`);
+    await page.getByRole('button', { name: 'Continue to sign-in' }).click();
+    await page.getByText('sign-in page of the provider').waitFor();
+    const way = new URL(page.url()).searchParams.get('return_to');
+    expect(way).toBe(`${dashboard.url}/evil.example/`);
+  });
+
   it('asks if the state is another one', async () => {
     const { page } = await dashboard.open();
     await page.goto(dashboard.url);

@@ -19,12 +19,15 @@ interface Fragment {
   readonly refreshToken: string | null;
 }
 
-/** Goes to the sign-in page of another site, which leads back to `returnTo` with a session in the fragment. */
+/**
+ * Goes to the sign-in page of another site, which leads back to `returnTo` with a session in the fragment.
+ * @param returnTo path of this origin
+ */
 export function leaveForSignIn(signInUrl: string, returnTo: string): void {
   const state = randomState();
   sessionStorage.setItem(STATE_KEY, state);
   const url = new URL(signInUrl);
-  url.searchParams.set('return_to', new URL(returnTo, window.location.origin).href);
+  url.searchParams.set('return_to', window.location.origin + returnTo);
   url.searchParams.set('state', state);
   window.location.assign(url);
 }
