@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { beginLogin, KEY, poll } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { SESSION_SECRET, sessionFor } from '../support/sessions.js';
@@ -126,6 +127,31 @@ describeWith(CHROMIUM, 'signing in on another page', () => {
     await page.getByText('sign-in page of the provider').waitFor();
     const way = new URL(page.url()).searchParams.get('return_to');
     expect(way).toBe(`${dashboard.url}/evil.example/`);
+  });
+
+  it('leads through the device flow, whose page cannot read the session itself', async () => {
+    const login = await beginLogin(dashboard.app);
+    const { page } = await dashboard.open();
+    await page.goto(login.verification_uri_complete);
+    await page.getByText('sign-in page of the provider').waitFor();
+    const returnTo = new URL(page.url()).searchParams.get('return_to')!;
+    expect(returnTo).toBe(login.verification_uri_complete);
+    await page.goto(`${returnTo}#access_token=${await sessionFor('dora')}&expires_in=3600`);
+    await page.getByRole('heading', { name: 'Sign in as dora@example.com?' }).waitFor();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('dora@example.com').waitFor();
+
+    await page.getByRole('link', { name: 'Use another account' }).click();
+    await page.getByRole('button', { name: 'Continue as dora@example.com' }).waitFor();
+    await page.getByRole('button', { name: 'Continue to sign-in' }).click();
+    await page.getByText('sign-in page of the provider').waitFor();
+    const { searchParams } = new URL(page.url());
+    const fragment = `access_token=${await sessionFor('eli')}&state=${searchParams.get('state')}`;
+    await page.goto(`${searchParams.get('return_to')}#${fragment}`);
+    await page.getByText('eli@example.com').waitFor();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('heading', { name: 'Approved' }).waitFor();
+    expect(await poll(dashboard.app, login.device_code)).toMatch(KEY);
   });
 
   it('asks if the state is another one', async () => {

@@ -1,3 +1,4 @@
+import { isServicePage } from './return-to';
 import { readSession } from './token';
 import type { Session } from './token';
 
@@ -27,12 +28,23 @@ export function leaveForSignIn(signInUrl: string, returnTo: string): void {
   const state = randomState();
   sessionStorage.setItem(STATE_KEY, state);
   const url = new URL(signInUrl);
-  url.searchParams.set('return_to', window.location.origin + returnTo);
+  url.searchParams.set('return_to', window.location.origin + pageWithScripts(returnTo));
   url.searchParams.set('state', state);
   window.location.assign(url);
 }
 
-/** Takes the session out of the URL's fragment. Call it before anything else reads or stores the URL. */
+/** Path that reads the fragment and leads on to `returnTo`. Pages of the service cannot read it. */
+function pageWithScripts(returnTo: string): string {
+  return isServicePage(returnTo) ? `/sign-in?return_to=${encodeURIComponent(returnTo)}` : returnTo;
+}
+
+/** Reason why the sign-in that led to this page failed, with the next step. */
+export const signInFailure = (): string | undefined => failure;
+
+/**
+ * Takes the session, or the reason of a failure, out of the URL's fragment. Call it before anything else reads or
+ * stores the URL.
+ */
 export function takeReturnedSignIn(): ReturnedSignIn | undefined {
   const { hash, pathname, search } = window.location;
   const fragment = parseFragment(hash);
