@@ -62,6 +62,17 @@ describeWith(CHROMIUM, 'signing in by Supabase Auth', () => {
     expect(mail.url()).toBe(`${dashboard.url}/invitations`);
   });
 
+  it('explains a link that has expired', async () => {
+    const { page } = await dashboard.open();
+    const error = 'error=access_denied&error_code=otp_expired&error_description=Email+link+is+invalid';
+    await page.goto(`${dashboard.url}/sign-in?return_to=%2Finvitations#${error}`);
+    await page.getByText('The link has expired or was used. Request a new one.').waitFor();
+    expect(page.url()).not.toContain('error');
+    await page.goto('about:blank');
+    await page.goto(`${dashboard.url}/#error=server_error&error_description=Call+me`);
+    await page.getByText('The sign-in failed (server_error). Try again.').waitFor();
+  });
+
   it('asks before it uses a magic link that this browser did not ask for', async () => {
     const { page } = await dashboard.open();
     await page.goto(`${dashboard.url}/sign-in#${await supabase.fragmentFor('eve@example.com')}`);

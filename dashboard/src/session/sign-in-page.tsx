@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import { CenteredCard } from '../ui/centered-card';
 import { openDeviceSession } from './device-session';
+import { signInFailure } from './redirect';
 import { isServicePage, safeReturnTo } from './return-to';
 import { SignInPanel } from './sign-in-panel';
 import { useSession } from './store';
@@ -15,6 +16,7 @@ export function SignInPage(): ReactNode {
   const { return_to: value } = signInRoute.useSearch();
   const returnTo = safeReturnTo(value, window.location.origin);
   const { isStuck, offered, accept } = useReturn(returnTo);
+  const failure = signInFailure();
   return (
     <CenteredCard>
       <Title order={1} ta="center">
@@ -23,6 +25,11 @@ export function SignInPage(): ReactNode {
       <Text c="dimmed" ta="center" mb="lg" mt={4}>
         {reasonToSignIn(returnTo)}
       </Text>
+      {failure !== undefined && (
+        <Alert color="red" role="alert" mb="md" title="You are not signed in">
+          {failure}
+        </Alert>
+      )}
       {isStuck && (
         <Alert color="red" mb="md" title="The page cannot be opened">
           The service does not accept your session for this page. Sign in again.
