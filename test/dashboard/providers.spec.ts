@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
 import { beginLogin, KEY, poll } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
@@ -71,6 +72,63 @@ describeWith(CHROMIUM, 'signing in by Supabase Auth', () => {
     await page.goto('about:blank');
     await page.goto(`${dashboard.url}/#error=server_error&error_description=Call+me`);
     await page.getByText('The sign-in failed (server_error). Try again.').waitFor();
+  });
+
+  async function signInByPassword(page: Page, name: string): Promise<void> {
+    await page.goto(dashboard.url);
+    await page.getByText('Sign in with a password').click();
+    await page.getByLabel('E-mail address').fill(`${name}@example.com`);
+    await page.locator('input[type=password]').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
+  }
+
+  /** Rejects the session of a page once, as the service does when it has expired. */
+  async function expire(page: Page): Promise<void> {
+    await page.route('**/me/**', (route) =>
+      route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer expired' } }),
+    );
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByText('Your session has expired').waitFor();
+    await page.unroute('**/me/**');
+  }
+
+  it('continues a tab whose session has expired when the magic link opens in another tab', async () => {
+    const { page, context } = await dashboard.open();
+    await signInByPassword(page, 'fay');
+    await expire(page);
+    await page.getByRole('button', { name: 'Send me a sign-in link' }).click();
+    await page.getByText('Look into your mailbox').waitFor();
+    const mail = await context.newPage();
+    await mail.goto(`${supabase.links.at(-1)!.redirectTo}#${await supabase.fragmentFor('fay@example.com')}`);
+    await mail.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    await page.getByText('Your session has expired').waitFor({ state: 'detached' });
+    await page.getByText('No keys yet').waitFor();
+  });
+
+  it('keeps the person of a tab when another person signs in in another tab', async () => {
+    const { page, context } = await dashboard.open();
+    await signInByPassword(page, 'gil');
+    const other = await context.newPage();
+    await signInByPassword(other, 'hal');
+    await other.getByRole('button', { name: 'Account hal@example.com' }).waitFor();
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByText('No keys yet').waitFor();
+    await page.getByRole('button', { name: 'Account gil@example.com' }).waitFor();
+  });
+
+  it('continues after a reload although the access token has expired', async () => {
+    const { page } = await dashboard.open();
+    await signInByPassword(page, 'jan');
+    supabase.requests.length = 0;
+    await page.evaluate(`
+      sessionStorage.removeItem('mintkeep.session');
+      const stored = JSON.parse(sessionStorage.getItem('mintkeep.supabase'));
+      sessionStorage.setItem('mintkeep.supabase', JSON.stringify({ ...stored, expires_at: 1, expires_in: 1 }));
+    `);
+    await page.reload();
+    await page.getByRole('button', { name: 'Account jan@example.com' }).waitFor();
+    expect(supabase.requests).toContain('POST /auth/v1/token refresh_token');
   });
 
   it('asks before it uses a magic link that this browser did not ask for', async () => {
