@@ -117,6 +117,15 @@ describeWith(CHROMIUM, 'signing in by Supabase Auth', () => {
     await page.getByRole('button', { name: 'Account gil@example.com' }).waitFor();
   });
 
+  it('forgets the refresh token when a person signs out after the session has expired', async () => {
+    const { page } = await dashboard.open();
+    await signInByPassword(page, 'ivy');
+    await expire(page);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in to mintkeep' }).waitFor();
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toMatch(/eyJ|refresh-/);
+  });
+
   it('continues after a reload although the access token has expired', async () => {
     const { page } = await dashboard.open();
     await signInByPassword(page, 'jan');

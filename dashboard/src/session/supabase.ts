@@ -92,7 +92,11 @@ export async function adoptSession(
   if (error) throw error;
 }
 
-/** Ends the session at Supabase, too. */
+/** Ends the session at Supabase, too. The refresh token is removed from this tab even if Supabase does not respond. */
 export async function signOutOfSupabase(settings: SupabaseSettings): Promise<void> {
-  await connectSupabase(settings).signOut({ scope: 'local' });
+  try {
+    await connectSupabase(settings).signOut({ scope: 'local' });
+  } finally {
+    sessionStorage.removeItem(SUPABASE_KEY);
+  }
 }
