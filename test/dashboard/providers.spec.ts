@@ -37,7 +37,9 @@ describeWith(CHROMIUM, 'signing in by Supabase Auth', () => {
     await page.getByLabel('E-mail address').fill('ada@example.com');
     await page.locator('input[type=password]').fill('wrong');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByText('Invalid login credentials').waitFor();
+    await page
+      .getByText('Invalid login credentials. Check the address and the password, or request a link.')
+      .waitFor();
     await page.locator('input[type=password]').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();

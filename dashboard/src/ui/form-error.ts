@@ -13,7 +13,7 @@ interface Form {
 export function showFormError(form: Form, error: unknown, fields: Record<string, string>): void {
   const { title, advice, requestId } = explainError(error);
   const field = error instanceof ApiError && error.type !== undefined ? fields[error.type] : undefined;
-  if (field !== undefined) form.setFieldError(field, title);
+  if (field !== undefined) form.setFieldError(field, requestId ? `${title} (request ${requestId})` : title);
   else
     notifications.show({
       color: 'red',
