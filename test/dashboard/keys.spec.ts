@@ -27,6 +27,8 @@ describeWith(CHROMIUM, 'the keys page', () => {
     }
     expect(await seriousViolations(page)).toEqual([]);
     const use = () => dashboard.app.anonymous.get('/v1/models').set('Authorization', `Bearer ${secret}`);
+    await page.keyboard.press('Escape');
+    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(secret);
     expect((await use()).status).toBe(503); // no upstream yet
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByText('Laptop').waitFor();

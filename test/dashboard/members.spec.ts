@@ -41,6 +41,8 @@ describeWith(CHROMIUM, 'members and invitations', () => {
     await ada.page.getByLabel('E-mail address').fill('newcomer@example.com');
     await ada.page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
     const link = await ada.page.getByLabel('Invitation link', { exact: true }).inputValue();
+    await ada.page.keyboard.press('Escape');
+    expect(await ada.page.getByLabel('Invitation link', { exact: true }).inputValue()).toBe(link);
     await ada.page.getByRole('button', { name: 'Done' }).click();
     await ada.page.getByRole('tab', { name: 'Invitations' }).click();
     await ada.page.getByText('newcomer@example.com').waitFor();

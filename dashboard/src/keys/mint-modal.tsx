@@ -35,6 +35,7 @@ export function MintModal({ owner, onClose }: { owner: number; onClose: () => vo
       size={mint.data ? 'xl' : 'md'}
       title={mint.data ? 'Your new key' : 'Mint a key'}
       closeOnClickOutside={!mint.data}
+      closeOnEscape={!mint.data}
       onClose={onClose}
     >
       {mint.data ? (

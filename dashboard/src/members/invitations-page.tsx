@@ -115,7 +115,14 @@ function PendingActions({ invitation }: { invitation: Invitation }): ReactNode {
         Cancel
       </Button>
       {resend.data && (
-        <Modal opened centered title="Invitation renewed" onClose={() => resend.reset()}>
+        <Modal
+          opened
+          centered
+          title="Invitation renewed"
+          closeOnClickOutside={false}
+          closeOnEscape={false}
+          onClose={() => resend.reset()}
+        >
           <InvitationLink invitation={resend.data} onClose={() => resend.reset()} />
         </Modal>
       )}

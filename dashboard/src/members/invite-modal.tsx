@@ -34,6 +34,8 @@ export function InviteModal({ owner, onClose }: { owner: number; onClose: () => 
       opened
       centered
       title={create.data ? 'Invitation created' : 'Invite to the team'}
+      closeOnClickOutside={!create.data}
+      closeOnEscape={!create.data}
       onClose={onClose}
     >
       {create.data ? (
