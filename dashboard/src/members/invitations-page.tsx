@@ -9,7 +9,7 @@ import { invitationsRoute } from '../routes';
 import { ConfirmModal } from '../ui/confirm-modal';
 import { EmptyState } from '../ui/empty-state';
 import { Loaded } from '../ui/loaded';
-import { TimeAgo } from '../ui/time-ago';
+import { TimeAgo, TimeUntil } from '../ui/time-ago';
 import { InvitationLink } from './invite-modal';
 import { cancelInvitation, invitationsQuery, resendInvitation } from './queries';
 import type { Invitation } from './queries';
@@ -89,7 +89,7 @@ function InvitationRow({ invitation }: { invitation: Invitation }): ReactNode {
           {role}, invited by {inviter.email} <TimeAgo time={createdAt} />
           {status === 'pending' && (
             <>
-              , expires <TimeAgo time={expiresAt} />
+              , expires <TimeUntil time={expiresAt} />
             </>
           )}
         </Text>
