@@ -38,9 +38,7 @@ export function KeysPage(): ReactNode {
         <Switch
           label="Show revoked"
           checked={includesRevoked}
-          onChange={() =>
-            void navigate({ search: includesRevoked ? {} : { revoked: 'true' }, replace: true })
-          }
+          onChange={() => void navigate({ search: includesRevoked ? {} : { revoked: 'true' } })}
         />
         {keys.data?.length !== 0 && button}
       </PageHeader>

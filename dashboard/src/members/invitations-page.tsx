@@ -39,9 +39,7 @@ export function InvitationsPage(): ReactNode {
         aria-label="State"
         data={FILTERS}
         value={status === 'all' ? 'all' : 'pending'}
-        onChange={(value) =>
-          void navigate({ search: value === 'all' ? { status: 'all' } : {}, replace: true })
-        }
+        onChange={(value) => void navigate({ search: value === 'all' ? { status: 'all' } : {} })}
       />
       <Loaded query={invitations}>
         {(list) => (
