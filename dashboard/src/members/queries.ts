@@ -32,6 +32,7 @@ export const auditQuery = (id: number) =>
     queryFn: ({ pageParam }) => {
       const query = { limit: AUDIT_PAGE, ...(pageParam !== null && { cursor: pageParam }) };
       return take(api.GET('/me/organizations/{id}/audit', { params: { path: { id }, query } }));
+    staleTime: 0,
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
@@ -64,14 +65,14 @@ export async function resendInvitation(id: number, invitationId: number): Promis
   const renewed = await take(
     api.POST('/me/organizations/{id}/invitations/{invitation_id}/resend', { params }),
   );
-  await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
+  await refreshInvitations(id);
   return renewed;
 }
 
 export async function cancelInvitation(id: number, invitationId: number): Promise<void> {
   const params = { path: { id, invitation_id: invitationId } };
   await take(api.DELETE('/me/organizations/{id}/invitations/{invitation_id}', { params }));
-  await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
+  await refreshInvitations(id);
 }
 
 function changeMembers(id: number, change: (members: Member[]) => Member[]): void {
@@ -80,3 +81,8 @@ function changeMembers(id: number, change: (members: Member[]) => Member[]): voi
   void queryClient.invalidateQueries({ queryKey });
   void queryClient.invalidateQueries({ queryKey: auditQuery(id).queryKey });
 }
+  await refreshInvitations(id);
+}
+
+async function refreshInvitations(id: number): Promise<void> {
+  void queryClient.invalidateQueries({ queryKey: auditQuery(id).queryKey });
