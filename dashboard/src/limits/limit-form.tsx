@@ -1,5 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
@@ -32,6 +33,7 @@ export function LimitForm({ limits, isReadOnly, onSave, onCancel }: Props): Reac
   const save = useMutation({
     mutationFn: (values: LimitValues) => onSave({ seen, changed: toLimitSet(values) }),
     onSuccess: (stored, values) => {
+      notifications.show({ message: 'The limits were saved. They apply within 5 seconds.' });
       setSeen(stored);
       form.resetDirty(values);
     },
