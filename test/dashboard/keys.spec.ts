@@ -16,7 +16,7 @@ describeWith(CHROMIUM, 'the keys page', () => {
     await page.goto(dashboard.url);
     await page.getByRole('link', { name: 'Keys' }).click();
     const command = page.getByLabel('Get a key from the command line', { exact: true });
-    expect(await command.inputValue()).toBe(`npx mintkeep login ${dashboard.url}`);
+    expect(await command.inputValue()).toBe(`npx -p mintkeep-cli mintkeep login ${dashboard.url}`);
     await page.getByRole('button', { name: 'Mint a key' }).click();
     await page.getByLabel('Name').fill('Laptop');
     await page.getByLabel('Expires').selectOption('30');
@@ -27,9 +27,9 @@ describeWith(CHROMIUM, 'the keys page', () => {
       expect(await page.locator('.snippet pre').textContent()).toContain(secret);
     }
     expect(await seriousViolations(page)).toEqual([]);
-    const use = () => dashboard.app.anonymous.get('/v1/models').set('Authorization', `Bearer ${secret}`);
     await page.keyboard.press('Escape');
     expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(secret);
+    const use = () => dashboard.app.anonymous.get('/v1/models').set('Authorization', `Bearer ${secret}`);
     expect((await use()).status).toBe(503); // no upstream yet
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByText('Laptop').waitFor();

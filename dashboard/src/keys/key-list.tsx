@@ -128,7 +128,7 @@ function RevokeModal({ item, onClose }: { item: Key; onClose: () => void }): Rea
     >
       <Text size="sm">
         Tools that use <strong>{item.name || `${item.prefix}…${item.last4}`}</strong> of {item.user_email}{' '}
-        stop working at once. It cannot be undone.
+        stop working at once. This cannot be undone.
       </Text>
     </ConfirmModal>
   );

@@ -8,7 +8,7 @@ export function LoginCommand(): ReactNode {
     <Paper withBorder radius="lg" p="md" mb="md">
       <CopyField
         label="Get a key from the command line"
-        value={`npx mintkeep login ${window.location.origin}`}
+        value={`npx -p mintkeep-cli mintkeep login ${window.location.origin}`}
       />
       <Text c="dimmed" size="sm" mt={6}>
         Run this in a terminal, and approve the request in this browser. The key stays on your machine.
