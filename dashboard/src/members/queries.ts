@@ -12,6 +12,7 @@ export type Role = Schemas['Member']['role'];
 
 const AUDIT_PAGE = 50;
 
+/** Members of a team with their roles. */
 export const membersQuery = (id: number) =>
   queryOptions({
     queryKey: ['members', id],
@@ -19,6 +20,7 @@ export const membersQuery = (id: number) =>
       (await take(api.GET('/me/organizations/{id}/members', { params: { path: { id } } }))).members,
   });
 
+/** Invitations of a team in all states. */
 export const invitationsQuery = (id: number) =>
   queryOptions({
     queryKey: ['invitations', id],
@@ -26,18 +28,20 @@ export const invitationsQuery = (id: number) =>
       (await take(api.GET('/me/organizations/{id}/invitations', { params: { path: { id } } }))).invitations,
   });
 
+/** Events of a team, newest first. Most are caused on other pages, so each visit asks for the new ones. */
 export const auditQuery = (id: number) =>
   infiniteQueryOptions({
     queryKey: ['audit', id],
+    staleTime: 0,
     queryFn: ({ pageParam }) => {
       const query = { limit: AUDIT_PAGE, ...(pageParam !== null && { cursor: pageParam }) };
       return take(api.GET('/me/organizations/{id}/audit', { params: { path: { id }, query } }));
-    staleTime: 0,
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
   });
 
+/** Changes the role of a member. */
 export async function changeRole(id: number, userId: string, role: Role): Promise<void> {
   const params = { path: { id, user_id: userId } };
   const member = await take(api.PUT('/me/organizations/{id}/members/{user_id}', { params, body: { role } }));
@@ -45,7 +49,10 @@ export async function changeRole(id: number, userId: string, role: Role): Promis
   void queryClient.invalidateQueries({ queryKey: organizationsQuery.queryKey });
 }
 
-/** @param userId `me` to leave */
+/**
+ * Removes a member and revokes the member's keys.
+ * @param userId `me` to leave
+ */
 export async function removeMember(id: number, userId: string): Promise<Schemas['MemberRemoved']> {
   const params = { path: { id, user_id: userId } };
   const removed = await take(api.DELETE('/me/organizations/{id}/members/{user_id}', { params }));
@@ -54,12 +61,14 @@ export async function removeMember(id: number, userId: string): Promise<Schemas[
   return removed;
 }
 
+/** Invites an address. The link is in this response only. */
 export async function invite(id: number, body: Schemas['Invite']): Promise<NewInvitation> {
   const created = await take(api.POST('/me/organizations/{id}/invite', { params: { path: { id } }, body }));
-  await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
+  await refreshInvitations(id);
   return created;
 }
 
+/** Replaces the link of an invitation. The old link stops working. */
 export async function resendInvitation(id: number, invitationId: number): Promise<NewInvitation> {
   const params = { path: { id, invitation_id: invitationId } };
   const renewed = await take(
@@ -69,10 +78,16 @@ export async function resendInvitation(id: number, invitationId: number): Promis
   return renewed;
 }
 
+/** Ends an invitation. Its link stops working. */
 export async function cancelInvitation(id: number, invitationId: number): Promise<void> {
   const params = { path: { id, invitation_id: invitationId } };
   await take(api.DELETE('/me/organizations/{id}/invitations/{invitation_id}', { params }));
   await refreshInvitations(id);
+}
+
+async function refreshInvitations(id: number): Promise<void> {
+  void queryClient.invalidateQueries({ queryKey: auditQuery(id).queryKey });
+  await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
 }
 
 function changeMembers(id: number, change: (members: Member[]) => Member[]): void {
@@ -81,8 +96,3 @@ function changeMembers(id: number, change: (members: Member[]) => Member[]): voi
   void queryClient.invalidateQueries({ queryKey });
   void queryClient.invalidateQueries({ queryKey: auditQuery(id).queryKey });
 }
-  await refreshInvitations(id);
-}
-
-async function refreshInvitations(id: number): Promise<void> {
-  void queryClient.invalidateQueries({ queryKey: auditQuery(id).queryKey });

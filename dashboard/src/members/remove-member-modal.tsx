@@ -16,7 +16,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Removes a member, or leaves the team. It tells first how many keys are revoked. */
+/** Removes a member, or leaves the team. Shows first how many keys are revoked. */
 export function RemoveMemberModal({ member, isSelf, onClose }: Props): ReactNode {
   const owner = useOwner();
   const { data: keys } = useQuery(organizationKeysQuery(owner.id, false));
