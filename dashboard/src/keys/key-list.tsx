@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { KeyLimitsModal } from '../limits/key-limits-modal';
 import { useCurrentSession } from '../session/store';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { useNow } from '../ui/now';
 import { TimeAgo, TimeUntil } from '../ui/time-ago';
 import { KeyLimitsLine } from './key-limits-line';

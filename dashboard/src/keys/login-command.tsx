@@ -1,6 +1,6 @@
 import { Paper, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { CopyField } from '../ui/copy-field';
+import { CopyField } from '../ui/forms/copy-field';
 
 /** First way to get a key: the command-line client asks for one, and its user approves in this browser. */
 export function LoginCommand(): ReactNode {

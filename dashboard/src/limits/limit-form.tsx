@@ -5,7 +5,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/errors';
-import { showFormError } from '../ui/form-error';
+import { showFormError } from '../ui/forms/form-error';
 import { LimitFields } from './limit-fields';
 import { fieldOf, toLimitSet, toValues } from './limit-values';
 import type { LimitValues } from './limit-values';

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { organizationKeysQuery } from '../keys/queries';
 import { useOwner } from '../organizations/owner';
 import { organizationsQuery } from '../organizations/queries';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { removeMember } from './queries';
 import type { Member } from './queries';
 

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { api, take } from '../api/client';
-import { showFormError } from '../ui/form-error';
+import { showFormError } from '../ui/forms/form-error';
 import type { SignInPanelProps } from './sign-in-panel';
 import { sessions } from './store';
 import { readSession } from './token';

@@ -1,5 +1,5 @@
 import { notifications } from '@mantine/notifications';
-import { ApiError, explainError } from '../api/errors';
+import { ApiError, explainError } from '../../api/errors';
 
 /** Part of Mantine's form that {@link showFormError} uses. */
 interface Form {
