@@ -113,7 +113,7 @@ function describeRejections(rejections: readonly SentRejection[], { operation }:
     examples: createExamples(rejections),
   };
   return {
-    description: rejections.map(sentence).join('\n'),
+    description: [...new Set(rejections.map(sentence))].join('\n'),
     headers: headers(always, names.flat()),
     content: isPage ? PAGE : { 'application/json': json, ...(isForm ? PAGE : {}) },
   };

@@ -36,6 +36,32 @@ describeWith(CHROMIUM, 'the device flow through the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
+  /** Opens the approval page, signed in as Ada, and follows the link to another account. */
+  async function useAnotherAccount(page: Page): Promise<void> {
+    const login = await beginLogin(dashboard.app, device);
+    await page.goto(login.verification_uri_complete);
+    await signIn(page, 'ada@example.com');
+    await page.getByRole('link', { name: 'Use another account' }).click();
+    await page.getByRole('button', { name: 'Continue as ada@example.com' }).waitFor();
+  }
+
+  it('lets the person use another account', async () => {
+    const { page } = await dashboard.open();
+    await useAnotherAccount(page);
+    expect(await seriousViolations(page)).toEqual([]);
+    await signIn(page, 'bob@example.com');
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await page.getByText('bob@example.com').waitFor();
+  });
+
+  it('lets the person keep the account after all', async () => {
+    const { page } = await dashboard.open();
+    await useAnotherAccount(page);
+    await page.getByRole('button', { name: 'Continue as ada@example.com' }).click();
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await page.getByText('ada@example.com').waitFor();
+  });
+
   it('can be denied', async () => {
     const login = await beginLogin(dashboard.app, device);
     const { page } = await dashboard.open();

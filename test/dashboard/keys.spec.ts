@@ -1,3 +1,4 @@
+import { eventually } from '../support/eventually.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { seriousViolations, sidewaysScroll } from './support/accessibility.js';
 import { startDashboard } from './support/dashboard.js';
@@ -15,7 +16,7 @@ describeWith(CHROMIUM, 'the keys page', () => {
     await page.goto(dashboard.url);
     await page.getByRole('link', { name: 'Keys' }).click();
     const command = page.getByLabel('Get a key from the command line', { exact: true });
-    expect(await command.inputValue()).toBe(`npx mintkeep login ${dashboard.url}`);
+    expect(await command.inputValue()).toBe(`npx -p mintkeep-cli mintkeep login ${dashboard.url}`);
     await page.getByRole('button', { name: 'Mint a key' }).click();
     await page.getByLabel('Name').fill('Laptop');
     await page.getByLabel('Expires').selectOption('30');
@@ -26,6 +27,8 @@ describeWith(CHROMIUM, 'the keys page', () => {
       expect(await page.locator('.snippet pre').textContent()).toContain(secret);
     }
     expect(await seriousViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(secret);
     const use = () => dashboard.app.anonymous.get('/v1/models').set('Authorization', `Bearer ${secret}`);
     expect((await use()).status).toBe(503); // no upstream yet
     await page.getByRole('button', { name: 'Done' }).click();
@@ -47,6 +50,29 @@ describeWith(CHROMIUM, 'the keys page', () => {
     await page.getByText('revoked', { exact: true }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     expect(await sidewaysScroll(page)).toBe(0);
+  });
+
+  it('shows ages that advance, and never an event in the future', async () => {
+    const { page, agent } = await dashboard.signedIn('clock');
+    await agent.post('/me/keys').send({ name: 'Laptop' }).expect(201);
+    await page.clock.install({ time: Date.now() - 300_000 }); // a clock that is five minutes slow
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByText('minted just now').waitFor();
+    await page.clock.fastForward(900_000);
+    await page.getByText(/minted (9|10) minutes ago/).waitFor();
+  });
+
+  it('leads back to the view before', async () => {
+    const { page } = await dashboard.signedIn('back');
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Keys' }).click();
+    const revoked = page.getByRole('switch', { name: 'Show revoked' });
+    await revoked.check({ force: true });
+    await page.waitForURL(/revoked=true/);
+    await page.goBack();
+    await eventually(async () => expect(await revoked.isChecked()).toBe(false));
+    expect(page.url()).toMatch(/keys$/);
   });
 
   it('shows admins all keys of the team, which they can revoke, and members their own', async () => {

@@ -41,6 +41,8 @@ describeWith(CHROMIUM, 'members and invitations', () => {
     await ada.page.getByLabel('E-mail address').fill('newcomer@example.com');
     await ada.page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
     const link = await ada.page.getByLabel('Invitation link', { exact: true }).inputValue();
+    await ada.page.keyboard.press('Escape');
+    expect(await ada.page.getByLabel('Invitation link', { exact: true }).inputValue()).toBe(link);
     await ada.page.getByRole('button', { name: 'Done' }).click();
     await ada.page.getByRole('tab', { name: 'Invitations' }).click();
     await ada.page.getByText('newcomer@example.com').waitFor();
@@ -54,6 +56,7 @@ describeWith(CHROMIUM, 'members and invitations', () => {
     await page.getByLabel('E-mail address').fill('newcomer@example.com');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('ada-1@example.com invites you as a member.').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Join Acme' }).click();
     await page.getByRole('button', { name: 'Switch from Acme' }).waitFor();
 
@@ -83,6 +86,41 @@ describeWith(CHROMIUM, 'members and invitations', () => {
     await right.page.getByRole('heading', { name: 'This invitation was cancelled' }).waitFor();
   });
 
+  it('explains expired and used invitations, with the id of the request', async () => {
+    const ada = await dashboard.signedIn('ada-7');
+    const team = await createTeam(ada, 'Acme');
+    const invite = async (email: string) =>
+      (
+        await ada.agent
+          .post(`/me/organizations/${team.id}/invite`)
+          .send({ email, role: 'member' })
+          .expect(201)
+      ).body as { id: number; token: string };
+    const { page } = await dashboard.signedIn('late-7');
+    const late = await invite('late-7@example.com');
+    const link = `${dashboard.url}/join?token=${late.token}`;
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Join Acme' }).waitFor();
+    await dashboard.app.database.query(
+      "UPDATE invitations SET expires_at = now() - interval '1 day' WHERE id = $1",
+      [late.id],
+    );
+    await page.getByRole('button', { name: 'Join Acme' }).click(); // the page was open when it expired
+    await page.getByRole('heading', { name: 'This invitation has expired' }).waitFor();
+    await page.getByText(/^Request [\w-]+/).waitFor();
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'This invitation has expired' }).waitFor();
+
+    const guest = await dashboard.signedIn('guest-7');
+    const used = await invite(guest.email);
+    await guest.agent.post('/me/invitations/accept').send({ token: used.token }).expect(200);
+    await guest.agent.delete(`/me/organizations/${team.id}/members/me`).expect(200);
+    await guest.page.goto(`${dashboard.url}/join?token=${used.token}`);
+    await guest.page.getByRole('button', { name: 'Join Acme' }).click();
+    await guest.page.getByRole('heading', { name: 'This invitation was used already' }).waitFor();
+    expect(await seriousViolations(guest.page)).toEqual([]);
+  });
+
   it('shows received invitations as a badge, and accepts and declines them', async () => {
     const ada = await dashboard.signedIn('ada-3');
     const first = await createTeam(ada, 'First');
@@ -95,6 +133,8 @@ describeWith(CHROMIUM, 'members and invitations', () => {
     await page.goto(dashboard.url);
     await page.getByLabel('2 pending invitations').click();
     await page.getByRole('menuitem', { name: 'Invitations' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'First' }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
     await page
       .getByRole('listitem')
       .filter({ hasText: 'First' })
@@ -116,6 +156,7 @@ describeWith(CHROMIUM, 'members and invitations', () => {
     expect(await bob.page.getByRole('tab').count()).toBe(0);
 
     await ada.page.goto(`${team.path}/members`);
+    expect(await seriousViolations(ada.page)).toEqual([]);
     await ada.page.getByLabel(`Role of ${ada.email}`).selectOption('member');
     await ada.page
       .getByText(/at least one admin|needs an admin|only admin|last admin/i)
@@ -127,6 +168,12 @@ describeWith(CHROMIUM, 'members and invitations', () => {
     await ada.page.getByText(`${bob.email} was removed. 1 key is revoked.`).waitFor();
     await ada.page.getByRole('tab', { name: 'Audit trail' }).click();
     await ada.page.getByText(`Removed ${bob.email}`).waitFor();
+    await ada.page.getByRole('button', { name: 'Invite', exact: true }).click();
+    await ada.page.getByLabel('E-mail address').fill('new-4@example.com');
+    await ada.page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
+    await ada.page.getByRole('button', { name: 'Done' }).click();
+    await ada.page.getByText('Invited new-4@example.com').waitFor();
+    expect(await seriousViolations(ada.page)).toEqual([]);
     await bob.page.reload();
     await bob.page.getByText('This team does not exist, or you are not a member of it.').waitFor();
   });

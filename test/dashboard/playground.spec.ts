@@ -79,6 +79,48 @@ describeWith(CHROMIUM, 'the playground', () => {
     await page.getByText('No upstream yet').waitFor();
   });
 
+  it('mints another key when its key was revoked', async () => {
+    const { page, agent } = await dashboard.signedIn('user-4');
+    await agent
+      .post('/me/upstreams')
+      .send({ name: 'Local', base_url: `${upstream.url}/v1`, api_key: 'sk-12345678' });
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByLabel('Prompt').fill('Say hello');
+    const { body } = await agent.get('/me/keys').expect(200);
+    await agent.delete(`/me/keys/${body.keys[0].id}`).expect(204);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Hello', { exact: true }).waitFor();
+    endStream();
+  });
+
+  it('never uses the key of another person', async () => {
+    const { page, agent } = await dashboard.signedIn('user-5');
+    const guest = await dashboard.signedIn('user-6');
+    const { body: team } = await agent
+      .post('/me/organizations')
+      .send({ name: 'Acme', slug: 'acme-play' })
+      .expect(201);
+    await agent
+      .post(`/me/organizations/${team.id}/upstreams`)
+      .send({ name: 'Local', base_url: `${upstream.url}/v1`, api_key: 'sk-12345678' })
+      .expect(201);
+    const { body: invitation } = await agent
+      .post(`/me/organizations/${team.id}/invite`)
+      .send({ email: guest.email, role: 'member' });
+    await guest.agent.post('/me/invitations/accept').send({ token: invitation.token }).expect(200);
+    await page.goto(`${dashboard.url}/o/${team.id}/playground`);
+    await page.getByLabel('Prompt').waitFor();
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByLabel('E-mail address').fill(guest.email);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByLabel('Prompt').waitFor();
+    const { body } = await guest.agent.get(`/me/organizations/${team.id}/keys`).expect(200);
+    expect(body.keys).toMatchObject([{ name: 'Playground', user_email: guest.email }]);
+  });
+
   it('stops a response', async () => {
     const { page, agent } = await dashboard.signedIn('user-3');
     await agent

@@ -73,6 +73,30 @@ describeWith(CHROMIUM, 'signing in to the dashboard', () => {
     await page.getByRole('button', { name: 'Create project' }).click();
     await page.getByRole('heading', { name: 'Kept text' }).waitFor();
   });
+
+  it('starts anew when another person signs in after the session was rejected', async () => {
+    const { page, agent } = await dashboard.signedIn('first');
+    const { body } = await agent.get('/me/organizations').expect(200);
+    const owner = body.organizations[0].id as number;
+    await agent
+      .post(`/me/organizations/${owner}/projects`)
+      .send({ name: 'Project of the first' })
+      .expect(201);
+    await page.goto(dashboard.url);
+    await page.getByText('Project of the first').waitFor();
+    await page.route('**/me/**', (route) =>
+      route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer expired' } }),
+    );
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByText('Your session has expired').waitFor();
+    await page.unroute('**/me/**');
+    await signIn(page, 'second@example.com');
+    await page.getByRole('button', { name: 'Account second@example.com' }).waitFor();
+    await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
+    await page.getByText('No projects yet').waitFor();
+    expect(page.url()).not.toContain(`/o/${owner}/`);
+    expect(await page.getByText('Project of the first').count()).toBe(0);
+  });
 });
 
 describeWith(CHROMIUM, 'a session in the fragment of the URL', () => {

@@ -70,6 +70,39 @@ describeWith(CHROMIUM, 'the usage page', () => {
     expect(await sidewaysScroll(page)).toBe(0);
   });
 
+  it.each([
+    ['upstream', 'Good'],
+    ['user', 'user-1@example.com'],
+    ['provider', /^(?!none).+/],
+  ])('groups by %s', async (group, name) => {
+    const { page } = person;
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByLabel('Group').selectOption(group);
+    const table = page.getByRole('table', { name: `Top list by ${group}` });
+    await table.getByRole('cell').first().getByText(name).waitFor();
+  });
+
+  it('leads back through the views', async () => {
+    const { page } = person;
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByLabel('Group').selectOption('key');
+    await page.getByRole('table', { name: 'Top list by key' }).waitFor();
+    await page.getByText('24 hours').click();
+    await page.waitForURL(/range=24h/);
+    await page.getByText('Requests', { exact: true }).first().click();
+    await page.getByRole('button', { name: /chat\/completions \(other\)/ }).waitFor();
+    await page.goBack();
+    await page.waitForURL(/range=24h(?!.*tab=requests)/);
+    await page.goBack();
+    await page.waitForURL(/group=key(?!.*range=24h)/);
+    await page.goBack();
+    await page.getByRole('table', { name: 'Top list by model' }).waitFor();
+  });
+
   it('lists requests with the attempts of each', async () => {
     const { page } = person;
     await page.setViewportSize({ width: 1_280, height: 800 });
@@ -122,5 +155,13 @@ describeWith(CHROMIUM, 'the usage page', () => {
     ]);
     expect(download.suggestedFilename()).toBe('usage-charts-30d.csv');
     expect(await readFile(await download.path(), 'utf8')).toMatch(/,gpt-test,2,/);
+    await page.getByText('Requests', { exact: true }).first().click();
+    await page.getByRole('button', { name: /chat\/completions \(other\)/ }).waitFor();
+    const [requests] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    expect(requests.suggestedFilename()).toBe('usage-requests-30d.csv');
+    expect((await readFile(await requests.path(), 'utf8')).trim().split('\n')).toHaveLength(4);
   });
 });

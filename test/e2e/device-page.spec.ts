@@ -53,6 +53,21 @@ describe('the approval page without a session', () => {
     expect(new URL(headers.location!).searchParams.get('return_to')).toBe(`${PUBLIC_URL}/auth/device`);
   });
 
+  it('leads a browser that comes back without a session to the dashboard, which reads the fragment', async () => {
+    const path = '/auth/device?user_code=BCDF-GHJK';
+    const { headers } = await app.anonymous.get(path).expect(303);
+    const [cookie = ''] = headers['set-cookie'] as unknown as string[];
+    expect(cookie.split('; ').slice(1)).toEqual([
+      'Path=/auth/device',
+      'Max-Age=600',
+      'HttpOnly',
+      'SameSite=Lax',
+      'Secure',
+    ]);
+    const back = await app.anonymous.get(path).set('Cookie', cookie.split(';')[0]!).expect(303);
+    expect(back.headers.location).toBe(`/sign-in?${new URLSearchParams({ return_to: path }).toString()}`);
+  });
+
   it.each(['expired', 'forged'])('rejects an %s session', async (which) => {
     const token =
       which === 'expired'

@@ -1,6 +1,6 @@
-/** Error body of every route below `/me`. */
+/** Error body of every route. Those of the proxy have a code, and a type for the libraries of providers. */
 interface ErrorBody {
-  readonly error?: { readonly type?: string; readonly message?: string };
+  readonly error?: { readonly type?: string; readonly code?: string; readonly message?: string };
 }
 
 /** Response of the service with an error status. */
@@ -20,7 +20,8 @@ export class ApiError extends Error {
   static async from(response: Response): Promise<ApiError> {
     const body = (await response.json().catch(() => ({}))) as ErrorBody;
     const message = body.error?.message ?? `the service responded with status ${response.status}`;
-    return new ApiError(response.status, body.error?.type, message, response.headers.get('X-Request-Id'));
+    const type = body.error?.code ?? body.error?.type;
+    return new ApiError(response.status, type, message, response.headers.get('X-Request-Id'));
   }
 }
 
@@ -41,7 +42,14 @@ interface ErrorText {
   readonly requestId?: string | null;
 }
 
+const CLIENT_ERROR = 400;
 const SERVER_ERROR = 500;
+
+/** Remedies by error type, which say more than the status does. */
+const ADVICE_BY_TYPE: Record<string, string> = {
+  model_not_allowed: 'Choose another model, or ask an admin of the team to allow this one.',
+  budget_exceeded: 'Wait for the next period of the budget, or ask an admin of the team to raise it.',
+};
 
 /** Remedies by status. The message of the service is the title. */
 const ADVICE: Record<number, string> = {
@@ -56,7 +64,7 @@ const ADVICE: Record<number, string> = {
 /** Explains an error of a request. */
 export function explainError(error: unknown): ErrorText {
   if (error instanceof UnreachableError)
-    return { title: 'The service cannot be reached', advice: 'Check your connection. The page tries again.' };
+    return { title: 'The service cannot be reached', advice: 'Check your connection, then try again.' };
   if (error instanceof ChangedMeanwhileError)
     return {
       title: 'Someone else changed this meanwhile',
@@ -65,10 +73,14 @@ export function explainError(error: unknown): ErrorText {
   if (!(error instanceof ApiError))
     return { title: 'Something went wrong', advice: 'Reload the page and try again.' };
   const { status, requestId } = error;
-  const advice =
-    ADVICE[status] ??
-    (status >= SERVER_ERROR ? 'Try again. If it happens again, tell the operator the request id.' : '');
+  const advice = ADVICE_BY_TYPE[error.type ?? ''] ?? ADVICE[status] ?? generalAdvice(status);
   return { title: sentence(error.message), advice, requestId };
+}
+
+/** @param status 0 if the response began, but was interrupted */
+function generalAdvice(status: number): string {
+  if (status >= SERVER_ERROR) return 'Try again. If it happens again, tell the operator the request id.';
+  return status >= CLIENT_ERROR ? 'Check your input, then try again.' : 'Try again.';
 }
 
 /** Writes a message of the service with a capital letter. */

@@ -1,5 +1,5 @@
 import { MutationCache, QueryClient } from '@tanstack/react-query';
-import { showError } from '../ui/form-error';
+import { showError } from '../ui/forms/form-error';
 import { ApiError } from './errors';
 
 const RETRIES = 2;

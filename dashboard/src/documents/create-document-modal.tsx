@@ -5,8 +5,8 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client';
 import { useProject } from '../projects/project';
 import { SLUG_PATTERN, SLUG_RULE, slugify, uniqueSlug } from '../text/slug';
-import { FormButtons } from '../ui/form-buttons';
-import { showFormError } from '../ui/form-error';
+import { FormButtons } from '../ui/forms/form-buttons';
+import { showFormError } from '../ui/forms/form-error';
 import { createDocument, documentsQuery } from './queries';
 
 interface Props {

@@ -5,7 +5,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useIsAdmin } from '../organizations/owner';
 import { useProject } from '../projects/project';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { downloadDocuments } from './download';
 import { deleteDocument } from './queries';
 import type { DocumentSummary } from './queries';

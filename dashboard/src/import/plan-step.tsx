@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { slugify } from '../text/slug';
-import { FormButtons } from '../ui/form-buttons';
+import { FormButtons } from '../ui/forms/form-buttons';
 import { FormSkeleton } from '../ui/skeletons';
 import type { RawFile } from './archive/archive';
 import type { ExistingDocument } from './comparison';

@@ -5,7 +5,7 @@ const ZIP = /\.zip$/i;
 const MAX_BYTES = 1_048_576;
 
 /** File with its path below the chosen or dropped folder. */
-export interface ChosenFile {
+interface ChosenFile {
   readonly path: string;
   readonly file: File;
 }

@@ -6,6 +6,8 @@ export interface JoinProblem {
   readonly advice: string;
   /** Whether signing in with another address can help. */
   readonly canSwitch: boolean;
+  /** Id of the rejected request. */
+  readonly requestId?: string | null;
 }
 
 const ASK = 'Ask the person who invited you for a new invitation.';
@@ -42,7 +44,9 @@ const PROBLEMS: Record<string, JoinProblem> = {
 
 /** Explains why an invitation cannot be accepted, or returns undefined for other errors. */
 export function explainJoin(error: unknown): JoinProblem | undefined {
-  return error instanceof ApiError && error.type !== undefined ? PROBLEMS[error.type] : undefined;
+  if (!(error instanceof ApiError)) return undefined;
+  const problem = PROBLEMS[error.type ?? ''];
+  return problem && { ...problem, requestId: error.requestId };
 }
 
 /** Problem that the preview tells before anything is accepted. */

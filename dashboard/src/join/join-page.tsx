@@ -1,4 +1,4 @@
-import { Button, Stack, Text, Title } from '@mantine/core';
+import { Button, Code, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -103,6 +103,11 @@ function Problem({ problem }: { problem: JoinProblem }): ReactNode {
       <Text c="dimmed" ta="center">
         {problem.advice}
       </Text>
+      {problem.requestId && (
+        <Text size="xs" c="dimmed" ta="center">
+          Request <Code>{problem.requestId}</Code>
+        </Text>
+      )}
       {problem.canSwitch && <Button onClick={() => void signOut()}>Sign in with another address</Button>}
       <Button variant="default" component="a" href="/">
         Go to the start page

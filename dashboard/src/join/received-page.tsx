@@ -8,7 +8,7 @@ import { receivedInvitationsQuery } from '../organizations/queries';
 import { EmptyState } from '../ui/empty-state';
 import { Loaded } from '../ui/loaded';
 import { PageHeader } from '../ui/page-header';
-import { TimeAgo } from '../ui/time-ago';
+import { TimeUntil } from '../ui/time-ago';
 import { acceptInvitation, declineInvitation } from './queries';
 
 /** Pending invitations for the signed-in address. */
@@ -51,7 +51,7 @@ function ReceivedRow({ invitation }: { invitation: Schemas['ReceivedInvitation']
       <div className="row-main">
         <Text fw={600}>{organization.name}</Text>
         <Text size="sm" c="dimmed">
-          {inviter.email} invites you as {role}; expires <TimeAgo time={expiresAt} />
+          {inviter.email} invites you as {role}; expires <TimeUntil time={expiresAt} />
         </Text>
       </div>
       <Group gap={6}>

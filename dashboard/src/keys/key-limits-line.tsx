@@ -7,7 +7,7 @@ import { keyLimitsQuery } from '../limits/queries';
 import { useIsAdmin } from '../organizations/owner';
 import type { Key } from './queries';
 
-/** Limits of a key, if it has any. They are asked for when the row becomes visible: a team may have many keys. */
+/** Limits of a key, if it has any. They are loaded when the row becomes visible: a team may have many keys. */
 export function KeyLimitsLine({ item }: { item: Key }): ReactNode {
   const isAdmin = useIsAdmin();
   const { ref, inViewport } = useInViewport<HTMLDivElement>();

@@ -4,8 +4,9 @@ import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { KeyLimitsModal } from '../limits/key-limits-modal';
 import { useCurrentSession } from '../session/store';
-import { ConfirmModal } from '../ui/confirm-modal';
-import { TimeAgo } from '../ui/time-ago';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
+import { useNow } from '../ui/now';
+import { TimeAgo, TimeUntil } from '../ui/time-ago';
 import { KeyLimitsLine } from './key-limits-line';
 import { revokeKey } from './queries';
 import type { Key } from './queries';
@@ -53,7 +54,7 @@ function KeyRow({ item, showsHolder }: { item: Key; showsHolder: boolean }): Rea
 }
 
 function KeyState({ item: { revoked_at: revokedAt, expires_at: expiresAt } }: { item: Key }): ReactNode {
-  const [now] = useState(() => Date.now());
+  const now = useNow();
   if (revokedAt !== null)
     return (
       <Badge color="gray" variant="light">
@@ -68,7 +69,7 @@ function KeyState({ item: { revoked_at: revokedAt, expires_at: expiresAt } }: { 
         'expired'
       ) : (
         <>
-          expires <TimeAgo time={expiresAt} />
+          expires <TimeUntil time={expiresAt} />
         </>
       )}
     </Badge>
@@ -127,7 +128,7 @@ function RevokeModal({ item, onClose }: { item: Key; onClose: () => void }): Rea
     >
       <Text size="sm">
         Tools that use <strong>{item.name || `${item.prefix}…${item.last4}`}</strong> of {item.user_email}{' '}
-        stop working at once. It cannot be undone.
+        stop working at once. This cannot be undone.
       </Text>
     </ConfirmModal>
   );

@@ -14,7 +14,7 @@ import { LoginCommand } from './login-command';
 import { MintModal } from './mint-modal';
 import { organizationKeysQuery } from './queries';
 
-/** Keys for the proxy: the own ones, and for admins of a team all. */
+/** Keys for the proxy: all keys for admins of a team, otherwise only the own ones. */
 export function KeysPage(): ReactNode {
   const owner = useOwner();
   const isAdmin = useIsAdmin();
@@ -38,9 +38,7 @@ export function KeysPage(): ReactNode {
         <Switch
           label="Show revoked"
           checked={includesRevoked}
-          onChange={() =>
-            void navigate({ search: includesRevoked ? {} : { revoked: 'true' }, replace: true })
-          }
+          onChange={() => void navigate({ search: includesRevoked ? {} : { revoked: 'true' } })}
         />
         {keys.data?.length !== 0 && button}
       </PageHeader>
@@ -53,7 +51,7 @@ export function KeysPage(): ReactNode {
             <EmptyState
               icon={IconKey}
               title="No keys yet"
-              text="A key opens the models of this place to a tool: an editor, a script, a command line. Mint one for each tool."
+              text="A key lets a tool use the models of this organization. Mint one for each tool: an editor, a script, a command line."
             >
               {button}
             </EmptyState>

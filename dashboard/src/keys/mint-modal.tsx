@@ -2,8 +2,8 @@ import { Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { FormButtons } from '../ui/form-buttons';
-import { showFormError } from '../ui/form-error';
+import { FormButtons } from '../ui/forms/form-buttons';
+import { showFormError } from '../ui/forms/form-error';
 import { NewKeyView } from './new-key-view';
 import { mintKey } from './queries';
 
@@ -35,6 +35,7 @@ export function MintModal({ owner, onClose }: { owner: number; onClose: () => vo
       size={mint.data ? 'xl' : 'md'}
       title={mint.data ? 'Your new key' : 'Mint a key'}
       closeOnClickOutside={!mint.data}
+      closeOnEscape={!mint.data}
       onClose={onClose}
     >
       {mint.data ? (

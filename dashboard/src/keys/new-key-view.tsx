@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { configQuery } from '../session/config';
-import { CopyField, CopyIcon } from '../ui/copy-field';
+import { CopyField, CopyIcon } from '../ui/forms/copy-field';
 import { createSnippets } from './snippets';
 
 /** Secret of a new key, with examples to copy. */

@@ -16,17 +16,20 @@ export const organizationKeysQuery = (id: number, includesRevoked: boolean) =>
     },
   });
 
+/** Mints a key. Its secret is in this response only. */
 export async function mintKey(id: number, body: Schemas['MintKey']): Promise<NewKey> {
   const key = await take(api.POST('/me/organizations/{id}/keys', { params: { path: { id } }, body }));
   await refresh(id);
   return key;
 }
 
+/** Renames an own key. */
 export async function renameKey({ id, organization_id: owner }: Key, name: string): Promise<void> {
   await take(api.PUT('/me/keys/{key_id}', { params: { path: { key_id: id } }, body: { name } }));
   await refresh(owner);
 }
 
+/** Revokes a key at once and for good. */
 export async function revokeKey({ id, organization_id: owner }: Key): Promise<void> {
   const path = { id: owner, key_id: id };
   await take(api.DELETE('/me/organizations/{id}/keys/{key_id}', { params: { path } }));

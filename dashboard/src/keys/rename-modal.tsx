@@ -2,8 +2,8 @@ import { Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { FormButtons } from '../ui/form-buttons';
-import { showFormError } from '../ui/form-error';
+import { FormButtons } from '../ui/forms/form-buttons';
+import { showFormError } from '../ui/forms/form-error';
 import { renameKey } from './queries';
 import type { Key } from './queries';
 

@@ -67,16 +67,16 @@ message = client.messages.create(
 )
 print(message.content)`;
 
-const codex = (url: string, key: string) => `# ~/.codex/config.toml; start with: MINTKEEP_API_KEY=${key} codex
+const codex = (url: string, key: string) => `# ~/.codex/config.toml; start with: OPENAI_API_KEY=${key} codex
 model_provider = "mintkeep"
 
 [model_providers.mintkeep]
 name = "mintkeep"
 base_url = "${url}/v1"
-env_key = "MINTKEEP_API_KEY"
+env_key = "OPENAI_API_KEY"
 wire_api = "responses"`;
 
 const environment = (url: string, key: string) => `export OPENAI_BASE_URL=${url}/v1
 export OPENAI_API_KEY=${key}
 export ANTHROPIC_BASE_URL=${url}
-export ANTHROPIC_API_KEY=${key}`;
+export ANTHROPIC_AUTH_TOKEN=${key}`;

@@ -1,5 +1,4 @@
 import { Modal, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Key } from '../keys/queries';
@@ -19,7 +18,6 @@ export function KeyLimitsModal({ item, onClose }: { item: Key; onClose: () => vo
   const limits = useQuery(keyLimitsQuery(owner, id, isAdmin));
   const onSave = async (change: LimitChange) => {
     const stored = await changeKeyLimits(owner, id, change);
-    notifications.show({ message: 'The limits were saved. They apply within 5 seconds.' });
     onClose();
     return stored;
   };

@@ -1,10 +1,11 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/errors';
-import { showFormError } from '../ui/form-error';
+import { showFormError } from '../ui/forms/form-error';
 import { LimitFields } from './limit-fields';
 import { fieldOf, toLimitSet, toValues } from './limit-values';
 import type { LimitValues } from './limit-values';
@@ -32,6 +33,7 @@ export function LimitForm({ limits, isReadOnly, onSave, onCancel }: Props): Reac
   const save = useMutation({
     mutationFn: (values: LimitValues) => onSave({ seen, changed: toLimitSet(values) }),
     onSuccess: (stored, values) => {
+      notifications.show({ message: 'The limits were saved. They apply within 5 seconds.' });
       setSeen(stored);
       form.resetDirty(values);
     },

@@ -1,5 +1,4 @@
 import { Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useIsAdmin, useOwner } from '../organizations/owner';
@@ -54,10 +53,6 @@ function SetForm({ level, limits }: { level: 'organization' | 'member'; limits: 
   const { id } = useOwner();
   const isReadOnly = !useIsAdmin();
   if (isReadOnly && !limitsAnything(limits)) return <Text size="sm">There are none.</Text>;
-  const onSave = async (change: LimitChange) => {
-    const stored = await changeLimits(id, level, change);
-    notifications.show({ message: 'The limits were saved. They apply within 5 seconds.' });
-    return stored;
-  };
+  const onSave = (change: LimitChange) => changeLimits(id, level, change);
   return <LimitForm limits={limits} isReadOnly={isReadOnly} onSave={onSave} />;
 }

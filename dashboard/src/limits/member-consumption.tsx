@@ -19,7 +19,7 @@ export function MemberConsumption(): ReactNode {
   const members = useQuery(membersQuery(owner.id));
   return (
     <Section
-      title={isAdmin ? 'Use by member' : 'Your use'}
+      title={isAdmin ? 'Usage by member' : 'Your usage'}
       text={isAdmin ? 'What each member has used of these limits.' : 'What you have used of these limits.'}
     >
       <Loaded query={members}>

@@ -1,8 +1,9 @@
-import { Button, Paper, Text } from '@mantine/core';
+import { Paper, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useOwner } from '../organizations/owner';
 import { Loaded } from '../ui/loaded';
+import { OlderButton } from '../ui/older-button';
 import { TimeAgo } from '../ui/time-ago';
 import { describeEvent } from './describe-event';
 import { auditQuery } from './queries';
@@ -32,16 +33,7 @@ export function AuditPage(): ReactNode {
               )),
             )}
           </Paper>
-          {audit.hasNextPage && (
-            <Button
-              mt="md"
-              variant="default"
-              loading={audit.isFetchingNextPage}
-              onClick={() => void audit.fetchNextPage()}
-            >
-              Show older events
-            </Button>
-          )}
+          <OlderButton query={audit} label="Show older events" />
         </>
       )}
     </Loaded>

@@ -6,10 +6,10 @@ import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { useOwner } from '../organizations/owner';
 import { invitationsRoute } from '../routes';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { EmptyState } from '../ui/empty-state';
 import { Loaded } from '../ui/loaded';
-import { TimeAgo } from '../ui/time-ago';
+import { TimeAgo, TimeUntil } from '../ui/time-ago';
 import { InvitationLink } from './invite-modal';
 import { cancelInvitation, invitationsQuery, resendInvitation } from './queries';
 import type { Invitation } from './queries';
@@ -39,9 +39,7 @@ export function InvitationsPage(): ReactNode {
         aria-label="State"
         data={FILTERS}
         value={status === 'all' ? 'all' : 'pending'}
-        onChange={(value) =>
-          void navigate({ search: value === 'all' ? { status: 'all' } : {}, replace: true })
-        }
+        onChange={(value) => void navigate({ search: value === 'all' ? { status: 'all' } : {} })}
       />
       <Loaded query={invitations}>
         {(list) => (
@@ -89,7 +87,7 @@ function InvitationRow({ invitation }: { invitation: Invitation }): ReactNode {
           {role}, invited by {inviter.email} <TimeAgo time={createdAt} />
           {status === 'pending' && (
             <>
-              , expires <TimeAgo time={expiresAt} />
+              , expires <TimeUntil time={expiresAt} />
             </>
           )}
         </Text>
@@ -115,7 +113,14 @@ function PendingActions({ invitation }: { invitation: Invitation }): ReactNode {
         Cancel
       </Button>
       {resend.data && (
-        <Modal opened centered title="Invitation renewed" onClose={() => resend.reset()}>
+        <Modal
+          opened
+          centered
+          title="Invitation renewed"
+          closeOnClickOutside={false}
+          closeOnEscape={false}
+          onClose={() => resend.reset()}
+        >
           <InvitationLink invitation={resend.data} onClose={() => resend.reset()} />
         </Modal>
       )}

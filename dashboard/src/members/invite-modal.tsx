@@ -2,9 +2,9 @@ import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } fro
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { CopyField } from '../ui/copy-field';
-import { FormButtons } from '../ui/form-buttons';
-import { showFormError } from '../ui/form-error';
+import { CopyField } from '../ui/forms/copy-field';
+import { FormButtons } from '../ui/forms/form-buttons';
+import { showFormError } from '../ui/forms/form-error';
 import { invite } from './queries';
 import type { NewInvitation, Role } from './queries';
 
@@ -34,6 +34,8 @@ export function InviteModal({ owner, onClose }: { owner: number; onClose: () => 
       opened
       centered
       title={create.data ? 'Invitation created' : 'Invite to the team'}
+      closeOnClickOutside={!create.data}
+      closeOnEscape={!create.data}
       onClose={onClose}
     >
       {create.data ? (

@@ -12,6 +12,7 @@ export type Role = Schemas['Member']['role'];
 
 const AUDIT_PAGE = 50;
 
+/** Members of a team with their roles. */
 export const membersQuery = (id: number) =>
   queryOptions({
     queryKey: ['members', id],
@@ -19,6 +20,7 @@ export const membersQuery = (id: number) =>
       (await take(api.GET('/me/organizations/{id}/members', { params: { path: { id } } }))).members,
   });
 
+/** Invitations of a team in all states. */
 export const invitationsQuery = (id: number) =>
   queryOptions({
     queryKey: ['invitations', id],
@@ -26,9 +28,11 @@ export const invitationsQuery = (id: number) =>
       (await take(api.GET('/me/organizations/{id}/invitations', { params: { path: { id } } }))).invitations,
   });
 
+/** Events of a team, newest first. Most are caused on other pages, so each visit asks for the new ones. */
 export const auditQuery = (id: number) =>
   infiniteQueryOptions({
     queryKey: ['audit', id],
+    staleTime: 0,
     queryFn: ({ pageParam }) => {
       const query = { limit: AUDIT_PAGE, ...(pageParam !== null && { cursor: pageParam }) };
       return take(api.GET('/me/organizations/{id}/audit', { params: { path: { id }, query } }));
@@ -37,6 +41,7 @@ export const auditQuery = (id: number) =>
     getNextPageParam: ({ next_cursor }) => next_cursor,
   });
 
+/** Changes the role of a member. */
 export async function changeRole(id: number, userId: string, role: Role): Promise<void> {
   const params = { path: { id, user_id: userId } };
   const member = await take(api.PUT('/me/organizations/{id}/members/{user_id}', { params, body: { role } }));
@@ -44,7 +49,10 @@ export async function changeRole(id: number, userId: string, role: Role): Promis
   void queryClient.invalidateQueries({ queryKey: organizationsQuery.queryKey });
 }
 
-/** @param userId `me` to leave */
+/**
+ * Removes a member and revokes the member's keys.
+ * @param userId `me` to leave
+ */
 export async function removeMember(id: number, userId: string): Promise<Schemas['MemberRemoved']> {
   const params = { path: { id, user_id: userId } };
   const removed = await take(api.DELETE('/me/organizations/{id}/members/{user_id}', { params }));
@@ -53,24 +61,32 @@ export async function removeMember(id: number, userId: string): Promise<Schemas[
   return removed;
 }
 
+/** Invites an address. The link is in this response only. */
 export async function invite(id: number, body: Schemas['Invite']): Promise<NewInvitation> {
   const created = await take(api.POST('/me/organizations/{id}/invite', { params: { path: { id } }, body }));
-  await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
+  await refreshInvitations(id);
   return created;
 }
 
+/** Replaces the link of an invitation. The old link stops working. */
 export async function resendInvitation(id: number, invitationId: number): Promise<NewInvitation> {
   const params = { path: { id, invitation_id: invitationId } };
   const renewed = await take(
     api.POST('/me/organizations/{id}/invitations/{invitation_id}/resend', { params }),
   );
-  await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
+  await refreshInvitations(id);
   return renewed;
 }
 
+/** Ends an invitation. Its link stops working. */
 export async function cancelInvitation(id: number, invitationId: number): Promise<void> {
   const params = { path: { id, invitation_id: invitationId } };
   await take(api.DELETE('/me/organizations/{id}/invitations/{invitation_id}', { params }));
+  await refreshInvitations(id);
+}
+
+async function refreshInvitations(id: number): Promise<void> {
+  void queryClient.invalidateQueries({ queryKey: auditQuery(id).queryKey });
   await queryClient.invalidateQueries({ queryKey: invitationsQuery(id).queryKey });
 }
 

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { organizationKeysQuery } from '../keys/queries';
 import { useOwner } from '../organizations/owner';
 import { organizationsQuery } from '../organizations/queries';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { removeMember } from './queries';
 import type { Member } from './queries';
 
@@ -16,7 +16,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Removes a member, or leaves the team. It tells first how many keys are revoked. */
+/** Removes a member, or leaves the team. Shows first how many keys are revoked. */
 export function RemoveMemberModal({ member, isSelf, onClose }: Props): ReactNode {
   const owner = useOwner();
   const { data: keys } = useQuery(organizationKeysQuery(owner.id, false));

@@ -5,8 +5,8 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, take } from '../api/client';
 import { SLUG_PATTERN, SLUG_RULE, slugify } from '../text/slug';
-import { FormButtons } from '../ui/form-buttons';
-import { showFormError } from '../ui/form-error';
+import { FormButtons } from '../ui/forms/form-buttons';
+import { showFormError } from '../ui/forms/form-error';
 import { organizationsQuery } from './queries';
 
 /** Creates a team and opens it. */

@@ -90,7 +90,7 @@ function Playground({ owner, models }: { owner: number; models: readonly string[
           <Autocomplete label="Model" data={[...models]} value={model} limit={50} onChange={setModel} />
           <Textarea
             label="Prompt"
-            placeholder="Ask something"
+            placeholder="Write a prompt"
             autosize
             minRows={4}
             maxRows={16}
@@ -113,19 +113,19 @@ function Playground({ owner, models }: { owner: number; models: readonly string[
           </Group>
         </Stack>
       </form>
-      <Answer state={state} />
+      <Response state={state} />
     </Stack>
   );
 }
 
-function Answer({ state }: { state: ChatState }): ReactNode {
+function Response({ state }: { state: ChatState }): ReactNode {
   const { isRunning, text, totalMs, error } = state;
   if (!isRunning && totalMs === undefined) return null;
   return (
     <>
       {error !== undefined && <ErrorNotice error={error} />}
       <Paper withBorder radius="lg" p="md" component="section" aria-label="Response" aria-busy={isRunning}>
-        <Text className="answer">{text || (isRunning ? 'Waiting for the model…' : 'No text')}</Text>
+        <Text className="response">{text || (isRunning ? 'Waiting for the model…' : 'No text')}</Text>
         <Figures state={state} />
       </Paper>
     </>

@@ -1,8 +1,10 @@
 import { ApiError, UnreachableError } from '../api/errors';
 import { mintKey } from '../keys/queries';
+import { sessions } from '../session/store';
 import { readChatStream } from './event-stream';
 import type { ChatChunk } from './event-stream';
 
+const UNAUTHORIZED = 401;
 const HOUR_MS = 3_600_000;
 /** Time before its end at which a key is replaced, so that it outlives a long response. */
 const MARGIN_MS = 600_000;
@@ -12,17 +14,22 @@ interface PlaygroundKey {
   readonly expiresAt: number;
 }
 
-/** Keys of this page, by organization. They are never stored, and expire by themselves. */
-const keys = new Map<number, Promise<PlaygroundKey>>();
+/** Keys of this page, by person and organization. They are never stored, and expire by themselves. */
+const keys = new Map<string, Promise<PlaygroundKey>>();
 
-/** Returns the key of the organization, and mints one for an hour if there is none. */
+function keyName(owner: number): string {
+  return `${owner} ${sessions.current()?.userId}`;
+}
+
+/** Returns the key of the signed-in person in the organization, and mints one for an hour if there is none. */
 async function playgroundKey(owner: number): Promise<string> {
-  const known = await keys.get(owner)?.catch(() => undefined);
+  const name = keyName(owner);
+  const known = await keys.get(name)?.catch(() => undefined);
   if (known && known.expiresAt - MARGIN_MS > Date.now()) return known.secret;
   const expiresAt = Date.now() + HOUR_MS;
   const minting = mintKey(owner, { name: 'Playground', expires_at: new Date(expiresAt).toISOString() });
   const key = minting.then(({ api_key: secret }) => ({ secret, expiresAt }));
-  keys.set(owner, key);
+  keys.set(name, key);
   return (await key).secret;
 }
 
@@ -49,13 +56,22 @@ export async function* streamChat(
   yield* readChatStream(response.body!);
 }
 
+/** Sends a request with the key. A key that was revoked is replaced once. */
 async function send(owner: number, path: string, init: RequestInit): Promise<Response> {
+  let response = await sendOnce(owner, path, init);
+  if (response.status === UNAUTHORIZED) {
+    keys.delete(keyName(owner));
+    response = await sendOnce(owner, path, init);
+  }
+  if (!response.ok) throw await ApiError.from(response);
+  return response;
+}
+
+async function sendOnce(owner: number, path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set('Authorization', `Bearer ${await playgroundKey(owner)}`);
-  const response = await fetch(path, { ...init, headers }).catch((error: unknown) => {
+  return fetch(path, { ...init, headers }).catch((error: unknown) => {
     if (init.signal?.aborted) throw error;
     throw new UnreachableError();
   });
-  if (!response.ok) throw await ApiError.from(response);
-  return response;
 }

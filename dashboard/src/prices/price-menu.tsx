@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { useOwner } from '../organizations/owner';
 import { move } from '../upstreams/reorder';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { findPrice } from './find-price';
 import { changePrices } from './queries';
 import type { Price } from './queries';

@@ -5,8 +5,8 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useOwner } from '../organizations/owner';
 import type { Upstream } from '../upstreams/queries';
-import { FormButtons } from '../ui/form-buttons';
-import { showFormError } from '../ui/form-error';
+import { FormButtons } from '../ui/forms/form-buttons';
+import { showFormError } from '../ui/forms/form-error';
 import { findPrice } from './find-price';
 import { changePrices } from './queries';
 import type { Price } from './queries';
@@ -39,6 +39,7 @@ interface Values {
 const DECIMALS = 4;
 const REQUIRED = 'Enter a price. It can be 0.';
 
+/** Adds a price, or changes one. */
 export function PriceModal({ target, upstreams, onClose }: Props): ReactNode {
   const { id: owner } = useOwner();
   const form = useForm<Values>({
@@ -125,15 +126,20 @@ function initialValues({ price, model = '', upstreamId }: PriceTarget): Values {
   if (!price)
     return { model, upstream: String(upstreamId ?? ''), input: '', output: '', cached: '', written: '' };
   return {
-    ...{ model: price.model, upstream: String(price.upstream_id ?? '') },
-    ...{ input: price.input, output: price.output },
-    ...{ cached: price.cached_input ?? '', written: price.cache_write ?? '' },
+    model: price.model,
+    upstream: String(price.upstream_id ?? ''),
+    input: price.input,
+    output: price.output,
+    cached: price.cached_input ?? '',
+    written: price.cache_write ?? '',
   };
 }
 
 function toPrice({ model, upstream, input, output, cached, written }: Values): Price {
   return {
-    ...{ model, input: Number(input), output: Number(output) },
+    model,
+    input: Number(input),
+    output: Number(output),
     ...(upstream !== '' && { upstream_id: Number(upstream) }),
     ...(cached !== '' && { cached_input: Number(cached) }),
     ...(written !== '' && { cache_write: Number(written) }),

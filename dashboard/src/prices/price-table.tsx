@@ -7,8 +7,10 @@ import { PriceMenu } from './price-menu';
 import type { Price } from './queries';
 
 const AMOUNT = new Intl.NumberFormat('en', {
-  ...{ style: 'currency', currency: 'USD' },
-  ...{ minimumFractionDigits: 2, maximumFractionDigits: 4 },
+  style: 'currency',
+  currency: 'USD',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 4,
 });
 
 interface Props {

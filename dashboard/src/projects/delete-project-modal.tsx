@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { documentsQuery } from '../documents/queries';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { deleteProject } from './queries';
 import type { Project } from './queries';
 

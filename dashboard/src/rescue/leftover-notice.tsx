@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { leftovers } from '../saving/leftovers';
 import type { Leftover } from '../saving/leftovers';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { explainRejection } from './explain-rejection';
 import { RescueActions } from './rescue-actions';
 

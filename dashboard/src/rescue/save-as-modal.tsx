@@ -9,7 +9,7 @@ import { projectsQuery } from '../projects/queries';
 import type { Project } from '../projects/queries';
 import { slugify, uniqueSlug } from '../text/slug';
 import { ErrorNotice } from '../ui/error-notice';
-import { FormButtons } from '../ui/form-buttons';
+import { FormButtons } from '../ui/forms/form-buttons';
 
 interface Props {
   readonly title: string;

@@ -4,11 +4,11 @@ import { CenteredCard } from '../ui/centered-card';
 
 interface Props {
   readonly email: string;
-  readonly onAnswer: (isAccepted: boolean) => void;
+  readonly onDecision: (isAccepted: boolean) => void;
 }
 
 /** Asks before a session is used that this tab did not ask for. Another page may have sent the person here. */
-export function ConfirmSignIn({ email, onAnswer }: Props): ReactNode {
+export function ConfirmSignIn({ email, onDecision }: Props): ReactNode {
   return (
     <CenteredCard>
       <Title order={1} ta="center">
@@ -19,10 +19,10 @@ export function ConfirmSignIn({ email, onAnswer }: Props): ReactNode {
         account.
       </Text>
       <Group grow>
-        <Button variant="default" onClick={() => onAnswer(false)}>
+        <Button variant="default" onClick={() => onDecision(false)}>
           No, do not sign in
         </Button>
-        <Button onClick={() => onAnswer(true)}>Sign in</Button>
+        <Button onClick={() => onDecision(true)}>Sign in</Button>
       </Group>
     </CenteredCard>
   );

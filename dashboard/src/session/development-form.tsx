@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { api, take } from '../api/client';
-import { explainError } from '../api/errors';
+import { showFormError } from '../ui/forms/form-error';
 import type { SignInPanelProps } from './sign-in-panel';
 import { sessions } from './store';
 import { readSession } from './token';
@@ -17,7 +17,7 @@ export function DevelopmentForm({ email = '' }: SignInPanelProps): ReactNode {
       const session = readSession(token);
       if (session) sessions.signIn(session);
     },
-    onError: (error) => form.setFieldError('email', explainError(error).title),
+    onError: (error) => showFormError(form, error, { invalid_email: 'email' }),
     meta: { isShownInForm: true },
   });
   return (

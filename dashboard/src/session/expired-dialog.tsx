@@ -1,9 +1,11 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { SignInPanel } from './sign-in-panel';
-import { sessions, useSession } from './store';
+import { signOut } from './returned';
+import { useSession } from './store';
 
 /** Asks for a new sign-in above the page, which stays as it is. */
 export function ExpiredDialog(): ReactNode {
@@ -17,7 +19,7 @@ export function ExpiredDialog(): ReactNode {
       </Text>
       <SignInPanel email={state.session.email} returnTo={window.location.pathname + window.location.search} />
       <Group justify="center" mt="md">
-        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => sessions.signOut()}>
+        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => void signOut()}>
           Sign out
         </Button>
       </Group>
@@ -25,16 +27,17 @@ export function ExpiredDialog(): ReactNode {
   );
 }
 
-/** Loads everything again after a new sign-in. Data of another person is removed first. */
+/** Loads everything again after a new sign-in. Another person starts anew, because the open page is not theirs. */
 function useRefreshAfterSignIn(userId: string | undefined, status: string): void {
   const queryClient = useQueryClient();
+  const navigate = useNavigate();
   const last = useRef({ userId, status });
   useEffect(() => {
     const before = last.current;
     last.current = { userId: userId ?? before.userId, status };
     if (status !== 'signed-in' || before.status === 'signed-in') return;
-    if (before.userId !== userId)
-      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'config' });
-    else void queryClient.invalidateQueries();
-  }, [userId, status, queryClient]);
+    if (before.userId === userId) return void queryClient.invalidateQueries();
+    void navigate({ to: '/', replace: true });
+    void queryClient.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'config' });
+  }, [userId, status, queryClient, navigate]);
 }

@@ -1,12 +1,13 @@
 /**
  * Path of this origin that a `return_to` names, with query and fragment. Other origins, and the sign-in page itself,
- * become the start page.
+ * become the start page. The path starts with exactly one slash, because `//host/` alone names another origin.
  */
 export function safeReturnTo(value: string | undefined, origin: string): string {
   if (value === undefined || !URL.canParse(value, origin)) return '/';
   const url = new URL(value, origin);
-  if (url.origin !== origin || url.pathname === '/sign-in') return '/';
-  return url.pathname + url.search + url.hash;
+  const path = url.pathname.replace(/^\/+/, '/');
+  if (url.origin !== origin || path === '/sign-in') return '/';
+  return path + url.search + url.hash;
 }
 
 /** Pages of the service, which the dashboard's router does not know. */

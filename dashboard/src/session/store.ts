@@ -4,6 +4,8 @@ import { readSession } from './token';
 import type { Session } from './token';
 
 const STORAGE_KEY = 'mintkeep.session';
+/** Storage key of Supabase's client. Its value includes the refresh token. */
+export const SUPABASE_KEY = 'mintkeep.supabase';
 
 /** `expired` keeps the last session, so that the same person can go on where they were. */
 export type SessionState =

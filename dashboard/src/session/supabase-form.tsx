@@ -47,7 +47,7 @@ export default function SupabaseForm({ settings, email = '', returnTo }: Props):
             {...form.getInputProps('password')}
           />
         )}
-        {signIn.isError && <Failure error={signIn.error} />}
+        {signIn.isError && <Failure error={signIn.error} method={method} />}
         <Button type="submit" size="md" loading={signIn.isPending}>
           {method === 'link' ? 'Send me a sign-in link' : 'Sign in'}
         </Button>
@@ -64,10 +64,16 @@ export default function SupabaseForm({ settings, email = '', returnTo }: Props):
   );
 }
 
-function Failure({ error }: { error: Error }): ReactNode {
+const ADVICE: Record<Method, string> = {
+  link: 'Check the address, or try again later.',
+  password: 'Check the address and the password, or request a link.',
+};
+
+/** Message of Supabase, with the next step. */
+function Failure({ error, method }: { error: Error; method: Method }): ReactNode {
   return (
     <Alert color="red" role="alert">
-      {error.message || 'The sign-in did not work. Try again.'}
+      {(error.message || 'The sign-in failed').replace(/\.$/, '')}. {ADVICE[method]}
     </Alert>
   );
 }

@@ -1,6 +1,6 @@
 import { AuthClient } from '@supabase/auth-js';
 import { rememberMagicLinkRequest } from './redirect';
-import { sessions } from './store';
+import { sessions, SUPABASE_KEY } from './store';
 import { readSession } from './token';
 
 /** Address and public key of Supabase Auth. */
@@ -25,15 +25,26 @@ function createClient(url: string, key: string | undefined): Client {
     url,
     headers: key === undefined ? {} : { apikey: key, Authorization: `Bearer ${key}` },
     storage: sessionStorage,
-    storageKey: 'mintkeep.supabase',
+    storageKey: SUPABASE_KEY,
     flowType: 'implicit', // a magic link often opens in another browser, which lacks the secret of the other flow
     detectSessionInUrl: false,
   });
   created.onAuthStateChange((_event, supabaseSession) => {
-    const session = supabaseSession && readSession(supabaseSession.access_token);
-    if (session && session.token !== sessions.current()?.token) sessions.signIn(session);
+    if (supabaseSession) follow(supabaseSession.access_token);
   });
   return created;
+}
+
+/**
+ * Takes a new session over. Supabase's client reports those of other tabs, too: they replace an older session of the
+ * same person, but never sign another person in.
+ */
+function follow(token: string): void {
+  const session = readSession(token);
+  const state = sessions.snapshot();
+  if (!session || session.token === sessions.current()?.token) return;
+  const isSamePerson = state.status !== 'signed-out' && state.session.userId === session.userId;
+  if (isSamePerson) sessions.signIn(session);
 }
 
 /** Sends a mail with a link that signs in. @throws AuthError */
@@ -54,8 +65,20 @@ export async function signInWithPassword(
   email: string,
   password: string,
 ): Promise<void> {
-  const { error } = await connectSupabase(settings).signInWithPassword({ email, password });
+  const { data, error } = await connectSupabase(settings).signInWithPassword({ email, password });
   if (error) throw error;
+  start(data.session.access_token);
+}
+
+/** Continues the session of this tab after its access token has expired. Does nothing if there is none. */
+export async function restoreSession(settings: SupabaseSettings): Promise<void> {
+  const { data } = await connectSupabase(settings).getSession();
+  if (data.session) start(data.session.access_token);
+}
+
+function start(token: string): void {
+  const session = readSession(token);
+  if (session && session.token !== sessions.current()?.token) sessions.signIn(session);
 }
 
 /** Continues a session that a magic link started. @throws AuthError */
@@ -69,7 +92,11 @@ export async function adoptSession(
   if (error) throw error;
 }
 
-/** Ends the session at Supabase, too. */
+/** Ends the session at Supabase, too. The refresh token is removed from this tab even if Supabase does not respond. */
 export async function signOutOfSupabase(settings: SupabaseSettings): Promise<void> {
-  await connectSupabase(settings).signOut({ scope: 'local' });
+  try {
+    await connectSupabase(settings).signOut({ scope: 'local' });
+  } finally {
+    sessionStorage.removeItem(SUPABASE_KEY);
+  }
 }

@@ -8,7 +8,7 @@ import { membersQuery } from '../members/queries';
 import { useOwner } from '../organizations/owner';
 import { organizationsQuery } from '../organizations/queries';
 import { projectsQuery } from '../projects/queries';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { deleteOrganization } from './queries';
 
 /** Deletes a team after its slug was typed, and lists first what is lost. */

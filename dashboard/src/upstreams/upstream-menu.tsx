@@ -3,7 +3,7 @@ import { IconArrowDown, IconArrowUp, IconDots, IconPencil, IconTrash } from '@ta
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { useOwner } from '../organizations/owner';
-import { ConfirmModal } from '../ui/confirm-modal';
+import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { deleteUpstream } from './queries';
 import type { Upstream } from './queries';
 import { UpstreamModal } from './upstream-modal';

@@ -11,11 +11,15 @@ const REQUESTS_PER_PAGE = 50;
 /** Outcomes that the list shows if it shows errors only. */
 const FAILED = ['client_error', 'upstream_error', 'client_gone', 'interrupted', 'no_upstream'] as const;
 
+/** Usage by one group. Keys come with their holders, because their names are not unique. */
 export const usageQuery = (id: number, { range, group }: { range: Range; group: Group }) =>
   queryOptions({
     queryKey: ['usage', id, range, group],
     queryFn: () => {
-      const query = { ...rangeQuery(range, Date.now()), group_by: [group] };
+      const query = {
+        ...rangeQuery(range, Date.now()),
+        group_by: group === 'key' ? [group, 'user' as const] : [group],
+      };
       return take(api.GET('/me/organizations/{id}/usage', { params: { path: { id }, query } }));
     },
     placeholderData: keepPreviousData,
@@ -28,7 +32,8 @@ export const usageRequestsQuery = (id: number, { range, filters, onlyErrors }: U
     queryFn: ({ pageParam }) => {
       const { from } = rangeQuery(range, Date.now());
       const query = {
-        ...{ from, limit: REQUESTS_PER_PAGE },
+        from,
+        limit: REQUESTS_PER_PAGE,
         ...filterQuery(filters),
         ...(onlyErrors && { outcome: [...FAILED] }),
         ...(pageParam !== null && { cursor: pageParam }),

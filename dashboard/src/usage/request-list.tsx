@@ -1,4 +1,4 @@
-import { Badge, Button, Collapse, Group, Paper, Text, UnstyledButton } from '@mantine/core';
+import { Badge, Collapse, Group, Paper, Text, UnstyledButton } from '@mantine/core';
 import { IconListDetails } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { useOwner } from '../organizations/owner';
 import { EmptyState } from '../ui/empty-state';
 import { Loaded } from '../ui/loaded';
+import { OlderButton } from '../ui/older-button';
 import { TimeAgo } from '../ui/time-ago';
 import { formatMs, formatNumber, formatUsd } from './format';
 import { usageRequestsQuery } from './queries';
@@ -31,16 +32,7 @@ export function RequestList({ view, onChange }: Props): ReactNode {
         {({ pages }) => (
           <>
             <Requests requests={pages.flatMap((page) => page.requests)} />
-            {requests.hasNextPage && (
-              <Button
-                mt="md"
-                variant="default"
-                loading={requests.isFetchingNextPage}
-                onClick={() => void requests.fetchNextPage()}
-              >
-                Show older requests
-              </Button>
-            )}
+            <OlderButton query={requests} label="Show older requests" />
           </>
         )}
       </Loaded>

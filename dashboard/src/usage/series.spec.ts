@@ -1,3 +1,4 @@
+import { filterOptions } from './filter-options';
 import { chartSeries, topList } from './series';
 import { parseUsageView, rangeQuery } from './view';
 
@@ -34,9 +35,9 @@ const usage = {
 
 it('adds groups up over all buckets, and weighs latencies by requests', () => {
   expect(topList(usage, 'model', 'requests')).toEqual([
-    { name: 'b', requests: 6, errors: 1, tokens: 60, cost: 3, latencyMs: 100 },
-    { name: 'a', requests: 4, errors: 0, tokens: 40, cost: 2, latencyMs: 250 },
-    { name: 'none', requests: 2, errors: 0, tokens: 20, cost: null, latencyMs: null },
+    { id: 'b', name: 'b', requests: 6, errors: 1, tokens: 60, cost: 3, latencyMs: 100 },
+    { id: 'a', name: 'a', requests: 4, errors: 0, tokens: 40, cost: 2, latencyMs: 250 },
+    { id: '', name: 'none', requests: 2, errors: 0, tokens: 20, cost: null, latencyMs: null },
   ]);
   expect(topList(usage, 'model', 'latency')[0]!.name).toBe('a');
 });
@@ -58,6 +59,54 @@ it('has gaps in place of latencies that were not measured', () => {
     a: null,
     b: null,
     none: null,
+  });
+});
+
+describe('keys with the same name', () => {
+  const key = (id: number, name: string | null, email: string, requests: number) => ({
+    ...group(null, requests, requests),
+    key_id: id,
+    key_name: name,
+    user_id: email,
+    user_email: email,
+  });
+  const keys = [
+    key(1, 'Laptop', 'ada@example.com', 4),
+    key(2, 'Laptop', 'bob@example.com', 3),
+    key(3, 'Phone', 'ada@example.com', 2),
+    key(4, 'CI', 'ada@example.com', 1),
+    key(5, 'CI', 'ada@example.com', 1),
+    key(6, '', 'ada@example.com', 1),
+  ];
+  const byKey = { bucket: 'day' as const, buckets: [bucket(1, keys)] };
+  const labels = [
+    'Laptop (ada@example.com)',
+    'Laptop (bob@example.com)',
+    'Phone',
+    'CI (ada@example.com) (key 4)',
+    'CI (ada@example.com) (key 5)',
+    'key 6',
+  ];
+
+  it('are kept apart by holder, or else by id', () => {
+    expect(topList(byKey, 'key', 'requests').map(({ name }) => name)).toEqual(labels);
+    expect(chartSeries(byKey, 'key', 'requests').names).toEqual(labels);
+  });
+
+  it('keep their latencies, which do not add up', () => {
+    const { rows } = chartSeries(byKey, 'key', 'latency');
+    expect(rows[0]).toMatchObject({ [labels[0]!]: 4, [labels[1]!]: 3 });
+  });
+
+  it('are told apart in the filter', () => {
+    expect(filterOptions(byKey, 'key', '').map(({ value, label }) => [value, label])).toEqual([
+      ['4', labels[3]],
+      ['5', labels[4]],
+      ['6', labels[5]],
+      ['1', labels[0]],
+      ['2', labels[1]],
+      ['3', labels[2]],
+    ]);
   });
 });
 

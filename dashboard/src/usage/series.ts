@@ -1,4 +1,5 @@
 import type { Schemas } from '../api/client';
+import { groupId, groupLabels } from './group-labels';
 import type { Group, Metric } from './view';
 
 type Usage = Pick<Schemas['Usage'], 'buckets' | 'bucket'>;
@@ -7,6 +8,7 @@ type Measures = Schemas['UsageMeasures'];
 
 /** Group over the whole range. */
 export interface TopEntry {
+  readonly id: string;
   readonly name: string;
   readonly requests: number;
   readonly errors: number;
@@ -18,7 +20,7 @@ export interface TopEntry {
   readonly latencyMs: number | null;
 }
 
-/** Rows for a chart: one per bucket, with a member per series. */
+/** Rows for a chart: one per bucket, with a member per label. */
 export interface Series {
   readonly names: readonly string[];
   readonly rows: readonly Readonly<Record<string, string | number | null>>[];
@@ -27,19 +29,6 @@ export interface Series {
 /** More series cannot be told apart by colour. */
 const MAX_SERIES = 6;
 const OTHER = 'other';
-
-/** Name of a group, such as the model or the address of a member. */
-export function groupName(group: UsageGroup, by: Group): string {
-  const names: Record<Group, string | number | null | undefined> = {
-    model: group.model,
-    provider: group.provider,
-    upstream: group.upstream_name,
-    key: group.key_name ?? (group.key_id === undefined ? undefined : `key ${group.key_id}`),
-    user: group.user_email ?? group.user_id,
-  };
-  const name = names[by];
-  return name === null || name === undefined || name === '' ? 'none' : String(name);
-}
 
 /** Sum while it is added up. */
 interface Sum {
@@ -54,18 +43,19 @@ interface Sum {
 
 /** Sums the groups of all buckets, the largest first. */
 export function topList({ buckets }: Usage, by: Group, metric: Metric): TopEntry[] {
+  const groups = buckets.flatMap((bucket) => bucket.groups);
+  const labels = groupLabels(groups, by);
   const sums = new Map<string, Sum>();
-  for (const group of buckets.flatMap(({ groups }) => groups)) {
-    const name = groupName(group, by);
-    const sum = sums.get(name) ?? {
-      ...{ requests: 0, errors: 0, tokens: null, cost: null },
-      ...{ latency: 0, measured: 0 },
-    };
+  for (const group of groups) {
+    const id = groupId(group, by);
+    const sum = sums.get(id) ?? { requests: 0, errors: 0, tokens: null, cost: null, latency: 0, measured: 0 };
     addTo(sum, group);
-    sums.set(name, sum);
+    sums.set(id, sum);
   }
-  const entries = [...sums].map(([name, { latency, measured, ...sum }]) => ({
-    ...{ name, ...sum },
+  const entries = [...sums].map(([id, { latency, measured, ...sum }]) => ({
+    id,
+    name: labels.get(id)!,
+    ...sum,
     latencyMs: measured === 0 ? null : latency / measured,
   }));
   return entries.toSorted((a, b) => valueOf(b, metric) - valueOf(a, metric) || b.requests - a.requests);
@@ -87,21 +77,24 @@ function valueOf(entry: TopEntry, metric: Metric): number {
 
 /** Rows of the chart. Groups beyond the largest ones are added up as `other`, except for latencies. */
 export function chartSeries(usage: Usage, by: Group, metric: Metric): Series {
-  const top = topList(usage, by, metric).map(({ name }) => name);
-  const shown = top.slice(0, MAX_SERIES);
-  const hasOther = top.length > shown.length && metric !== 'latency';
+  const top = topList(usage, by, metric);
+  const shown = new Map(top.slice(0, MAX_SERIES).map(({ id, name }) => [id, name]));
+  const names = [...shown.values()];
+  const isLatency = metric === 'latency';
+  const hasOther = top.length > shown.size && !isLatency;
   const rows = usage.buckets.map(({ start, groups }) => {
     const row: Record<string, string | number | null> = { at: label(start, usage.bucket) };
-    for (const name of shown) row[name] = metric === 'latency' ? null : 0;
+    for (const name of names) row[name] = isLatency ? null : 0;
     if (hasOther) row[OTHER] = 0;
     for (const group of groups) {
-      const name = groupName(group, by);
-      const series = shown.includes(name) ? name : OTHER;
-      if (series in row) row[series] = merge(row[series] as number | null, measure(group, metric));
+      const series = shown.get(groupId(group, by)) ?? OTHER;
+      const value = measure(group, metric);
+      // Percentiles do not add up. Each group has one value in a bucket.
+      if (series in row) row[series] = isLatency ? value : merge(row[series] as number | null, value);
     }
     return row;
   });
-  return { names: hasOther ? [...shown, OTHER] : shown, rows };
+  return { names: hasOther ? [...names, OTHER] : names, rows };
 }
 
 function merge(sum: number | null, value: number | null): number | null {

@@ -124,8 +124,8 @@ function TopTable({ usage, view }: { usage: Schemas['Usage']; view: UsageView })
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {entries.map(({ name, requests, tokens, cost, errors, latencyMs }) => (
-              <Table.Tr key={name}>
+            {entries.map(({ id, name, requests, tokens, cost, errors, latencyMs }) => (
+              <Table.Tr key={id}>
                 <Table.Td>{name}</Table.Td>
                 <Table.Td ta="right">{formatNumber(requests)}</Table.Td>
                 <Table.Td ta="right">{formatNumber(tokens)}</Table.Td>

@@ -39,7 +39,7 @@ export function UsagePage(): ReactNode {
   const view = parseUsageView(search);
   const navigate = useNavigate({ from: usageRoute.fullPath });
   const change = (part: Record<string, string | undefined>) =>
-    void navigate({ search: { ...search, ...part }, replace: true });
+    void navigate({ search: { ...search, ...part } });
   const download = useMutation({
     mutationFn: async () => save(await loadCsv(owner.id, view), `usage-${view.tab}-${view.range}.csv`),
   });

@@ -111,10 +111,18 @@ export class CsrfFailed extends DomainError {
 export class SignInRequired extends DomainError {
   override readonly type = 'sign_in_needed';
   readonly status: HttpStatus = HttpStatus.UNAUTHORIZED;
+  override readonly headers: Readonly<Record<string, string>>;
 
-  /** @param location sign-in URL that leads back; undefined without `SIGN_IN_URL` */
-  constructor(readonly location?: string) {
+  /**
+   * @param location sign-in URL that leads back; undefined without `SIGN_IN_URL`
+   * @param cookie cookie to set
+   */
+  constructor(
+    readonly location?: string,
+    cookie?: string,
+  ) {
     super('a valid session is required');
+    this.headers = cookie === undefined ? {} : { 'Set-Cookie': cookie };
   }
 }
 
@@ -123,8 +131,8 @@ export class RedirectToSignIn extends SignInRequired {
   override readonly status = HttpStatus.SEE_OTHER;
   override readonly headers: Readonly<Record<string, string>>;
 
-  constructor(location: string) {
-    super(location);
-    this.headers = { Location: location };
+  constructor(location: string, cookie?: string) {
+    super(location, cookie);
+    this.headers = { ...this.headers, Location: location };
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { pathBelow } from '../../common/pages/page.js';
 import { Settings } from '../../config/settings.js';
 
 /** Query parameter that marks a request as a form submission, as opposed to a followed link. */
@@ -33,6 +34,22 @@ export class DevicePageUrls {
     const url = new URL(this.settings.signInUrl);
     url.searchParams.set('return_to', userCode === '' ? this.page : this.pageWithCode(userCode));
     return url.href;
+  }
+
+  /**
+   * Path of the dashboard's sign-in, if the sign-in page is another one that returns with a session in the fragment. This
+   * page has no scripts: only the dashboard can read the fragment and set the cookie.
+   */
+  dashboardSignIn(userCode: string): string | undefined {
+    if (this.settings.dashboard?.signIn.kind !== 'redirect') return undefined;
+    const returnTo = userCode === '' ? this.path : this.pathWithCode(userCode);
+    const query = new URLSearchParams({ return_to: returnTo }).toString();
+    return `${pathBelow(this.settings.publicUrl, '/sign-in')}?${query}`;
+  }
+
+  /** Sign-in for a person who has a session already, and wants another one; undefined without `SIGN_IN_URL`. */
+  otherAccount(userCode: string): string | undefined {
+    return this.dashboardSignIn(userCode) ?? this.signInPage(userCode);
   }
 }
 

@@ -45,7 +45,14 @@ const PAGE_QUERY = {
       'Sent by the form for the code. Without a session the response is then a page with a link to the sign-in.',
   },
 };
-const REJECTIONS = [SignInRequired, InvalidUserCode, new RateLimited(60), IdentityProviderUnavailable];
+const MARKER = 'mintkeep_sign_in=1; Path=/auth/device; Max-Age=600; HttpOnly; SameSite=Lax';
+const REJECTIONS = [
+  SignInRequired,
+  new SignInRequired(undefined, MARKER),
+  InvalidUserCode,
+  new RateLimited(60),
+  IdentityProviderUnavailable,
+];
 const DENIAL_FORM = {
   user_code: { type: 'string', example: 'WDJB-MJHT' },
   csrf_token: { type: 'string', example: '{csrf_token}', description: 'Token of the form on the page.' },
@@ -84,7 +91,7 @@ export class DevicePageController {
     description:
       'If a link on another site leads here, the page shows the code in a form that the user has to send.',
     response: 'page',
-    rejects: [new RedirectToSignIn('/sign-in'), ...REJECTIONS],
+    rejects: [new RedirectToSignIn('/sign-in'), new RedirectToSignIn('/sign-in', MARKER), ...REJECTIONS],
     query: PAGE_QUERY,
   })
   @Get()

@@ -101,7 +101,7 @@ export class DevicePages {
   /** Device, address, time and account of the request. */
   private facts(device: DeviceRequest, session: PageSession): Html {
     const { address, sameAddress, askedSecondsAgo, secondsLeft } = device;
-    const signIn = this.urls.signInPage(device.userCode);
+    const signIn = this.urls.otherAccount(device.userCode);
     return html`<dl>
       <dt>Device</dt>
       <dd>${selfDescription(device)}</dd>
@@ -119,7 +119,7 @@ export class DevicePages {
 
   /** The account that is signed in, with a link to use another one. */
   private account({ user }: PageSession, userCode = ''): Html {
-    const signIn = this.urls.signInPage(userCode);
+    const signIn = this.urls.otherAccount(userCode);
     return html`<p class="links soft">
       <span class="wrap">Signed in as <strong>${user.email}</strong></span>
       ${signIn !== undefined && html`<a href="${signIn}">Use another account</a>`}

@@ -9,8 +9,12 @@ import { tokenHash } from '../../common/crypto/secret-token.js';
 import { Settings } from '../../config/settings.js';
 import { clientAddress } from '../flow/client-address.js';
 import { BY_FORM_PARAMETER, DevicePageUrls } from '../flow/device-page-urls.js';
+import { SESSION_SECONDS } from '../flow/device-flow.js';
 import { CsrfFailed, RedirectToSignIn, SignInRequired } from '../flow/device-auth.errors.js';
 import { parseUserCode } from '../flow/user-codes.js';
+
+/** Cookie of a browser that was sent to a sign-in page of another site. Its value has no meaning. */
+const MARKER = 'mintkeep_sign_in';
 
 /** Session of a signed-in browser. */
 export interface PageSession {
@@ -60,12 +64,24 @@ export class PageSessions {
   /**
    * Redirects to the sign-in, except after a form. Browsers apply the page's `form-action` policy to every redirect that
    * follows a form, and a sign-in may redirect to any host.
+   *
+   * A sign-in page of another site may return with the session in the fragment, which the service does not see. A
+   * browser that was there and has no session is therefore redirected to the dashboard. Browsers keep the fragment.
    */
   private signInRequired(request: Request, userCode: string): SignInRequired {
-    const location = this.urls.signInPage(userCode);
+    const dashboard = this.urls.dashboardSignIn(userCode);
+    const marker = dashboard === undefined ? undefined : this.marker;
+    const wasAway = findCookie(request, MARKER) !== undefined;
+    const location = (wasAway ? dashboard : undefined) ?? this.urls.signInPage(userCode);
     return location === undefined || isFormSubmission(request)
-      ? new SignInRequired(location)
-      : new RedirectToSignIn(location);
+      ? new SignInRequired(location, marker)
+      : new RedirectToSignIn(location, marker);
+  }
+
+  /** Cookie that lives as long as a code. */
+  private get marker(): string {
+    const secure = this.settings.publicUrl.startsWith('https:') ? '; Secure' : '';
+    return `${MARKER}=1; Path=${this.urls.path}; Max-Age=${SESSION_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
   }
 
   private async resolve(token: string): Promise<SessionUser | undefined> {

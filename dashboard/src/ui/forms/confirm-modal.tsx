@@ -2,7 +2,7 @@ import { Modal, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
-import { ErrorNotice } from './error-notice';
+import { ErrorNotice } from '../error-notice';
 import { FormButtons } from './form-buttons';
 
 interface Props {

@@ -1,5 +1,5 @@
 import { notifications } from '@mantine/notifications';
-import { ApiError, explainError } from '../api/errors';
+import { ApiError, explainError } from '../../api/errors';
 
 /** Part of Mantine's form that {@link showFormError} uses. */
 interface Form {
@@ -12,8 +12,9 @@ interface Form {
  */
 export function showFormError(form: Form, error: unknown, fields: Record<string, string>): void {
   const field = error instanceof ApiError && error.type !== undefined ? fields[error.type] : undefined;
-  if (field !== undefined) form.setFieldError(field, explainError(error).title);
-  else showError(error);
+  if (field === undefined) return showError(error);
+  const { title, requestId } = explainError(error);
+  form.setFieldError(field, requestId ? `${title} (request ${requestId})` : title);
 }
 
 /** Shows an error as a notification, with the remedy and the request id. */
