@@ -12,13 +12,18 @@ import type { TestSocket } from '../support/web-socket-client.js';
 import { refuseWith, startWebSocketUpstream } from '../support/web-socket-upstream.js';
 import type { WebSocketUpstream } from '../support/web-socket-upstream.js';
 
+const ORIGIN = 'https://example.com';
 let app: TestApp;
 let upstream: WebSocketUpstream;
 let owner: TestOwner;
 let key: string;
 
 beforeAll(async () => {
-  app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_STREAMS_PER_KEY: '3' });
+  app = await startApp({
+    UPSTREAM_PRIVATE_NETWORKS: 'allow',
+    PROXY_STREAMS_PER_KEY: '3',
+    CORS_ORIGINS: ORIGIN,
+  });
   upstream = await startWebSocketUpstream();
   ({ owner, key } = await ownerWith(app, upstream.url));
 });
@@ -59,6 +64,12 @@ const sendEndlessly: WebSocketUpstream['refuse'] = (_request, socket) => {
   socket.write('HTTP/1.1 400 X\r\n\r\n');
   const write = () => socket.write('x'.repeat(20_000), () => socket.writable && setImmediate(write));
   write();
+};
+
+const sendInterim: WebSocketUpstream['refuse'] = (request, socket) => {
+  socket.on('error', () => undefined);
+  socket.write('HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n'.repeat(11));
+  refuseWith(400)(request, socket);
 };
 
 const CREATE = '{"type":"response.create"}';
@@ -209,6 +220,7 @@ describe('a handshake', () => {
 
   it.each([
     ['without its Upgrade header, as load balancers relay it', { upgrade: undefined }],
+    ['without its key', { 'sec-websocket-key': undefined }],
     ['of another version', { 'sec-websocket-version': '8' }],
     ['with an invalid key', { 'sec-websocket-key': 'short' }],
     ['with invalid subprotocols', { 'sec-websocket-protocol': 'a,,b' }],
@@ -252,10 +264,34 @@ describe('a handshake', () => {
     ['sends a wrong accept header', acceptWrongly, 502, 'upstream_unreachable'],
     ['sends no HTTP', (_request, socket) => socket.end('what?\r\n\r\n'), 502, 'upstream_unreachable'],
     ['sends an endless body', sendEndlessly, 502, 'upstream_unreachable'],
+    ['sends too many fields', refuseWith(400, 'no', 'x: y\r\n'.repeat(201)), 502, 'upstream_unreachable'],
+    [
+      'sends long headers',
+      refuseWith(400, 'no', `x: ${'y'.repeat(65_536)}\r\n`),
+      502,
+      'upstream_unreachable',
+    ],
+    ['sends many interim responses', sendInterim, 502, 'upstream_unreachable'],
   ])('is rejected if the only upstream %s', async (_description, refuse, status, code) => {
     upstream.refuse = refuse;
     const refusal = await refusedSocket(app, key);
     expect([refusal.status, JSON.parse(refusal.body).error.code]).toEqual([status, code]);
+  });
+
+  it('gets a listed status of the upstream, which counts as a failure', async () => {
+    upstream.refuse = refuseWith(404);
+    const pool = await ownerWith(app, upstream.url);
+    const failing = { failover_on: [404] };
+    await pool.owner.admin.put(`/me/upstreams/${pool.ids[0]}`).send(failing).expect(200);
+    const rejection = await refusedSocket(app, pool.key);
+    expect([rejection.status, JSON.parse(rejection.body).error.message]).toEqual([404, 'no']);
+  });
+
+  it('gets a response that caches and other sites treat as one of mintkeep', async () => {
+    upstream.refuse = refuseWith(403);
+    const { headers } = await refusedSocket(app, key, { headers: { origin: ORIGIN } });
+    expect(headers['access-control-allow-origin']).toBe(ORIGIN);
+    expect(headers.vary).toBe('Origin, Authorization, X-Api-Key, Api-Key');
   });
 
   it('goes on to the next upstream until one accepts it', async () => {

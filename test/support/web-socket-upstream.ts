@@ -61,9 +61,9 @@ export async function startWebSocketUpstream(autoPong = true): Promise<WebSocket
 }
 
 /** Refuses a handshake with a response. */
-export function refuseWith(status: number, body = '{"error":{"message":"no"}}') {
+export function refuseWith(status: number, body = '{"error":{"message":"no"}}', headers = '') {
   return (_request: IncomingMessage, socket: Duplex) => {
     const head = `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
-    socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
+    socket.end(`${head}\r\n${headers}connection: close\r\n\r\n${body}`);
   };
 }
