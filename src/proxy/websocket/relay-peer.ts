@@ -23,7 +23,7 @@ const LOW_WATER_MESSAGES = 64;
 /** Reason for which a peer is not read: the other peer is slow, its key is being verified, or memory is short. */
 export type PauseReason = 'receiver' | 'verification' | 'memory';
 
-/** One side of a relay. Its socket is read while there is no reason for a pause. */
+/** Client or upstream of a relay. Its socket is read while there is no reason for a pause. */
 export class RelayPeer {
   private readonly reasons = new Set<PauseReason>();
   /** Messages that were handed to the socket and are not sent. */

@@ -14,14 +14,13 @@ export class WebSocketRelay {
   /** Messages of the client that arrived during a verification. */
   private readonly waiting: (() => void)[] = [];
 
-  /** @param heartbeatMs interval of the pings; a peer whose pong is outstanding at the next one is disconnected */
   constructor(
     private readonly client: RelayPeer,
     private readonly upstream: RelayPeer,
     private readonly listener: RelayListener,
-    { heartbeatMs, memoryOf }: RelayOptions,
+    options: RelayOptions,
   ) {
-    const [clientMemory, upstreamMemory] = [memoryOf(client), memoryOf(upstream)];
+    const [clientMemory, upstreamMemory] = [options.memoryOf(client), options.memoryOf(upstream)];
     client.socket.on('message', (data: Buffer, isBinary) => {
       this.onClientMessage(data, isBinary, clientMemory.take());
     });
@@ -36,7 +35,7 @@ export class WebSocketRelay {
       // The pong of a peer that sends much may be late.
       peer.socket.on('message', () => this.silent.delete(peer));
     }
-    this.heartbeat = setInterval(() => this.ping(), heartbeatMs).unref();
+    this.heartbeat = setInterval(() => this.ping(), options.heartbeatMs).unref();
   }
 
   /** Passes no message of the client on until {@link resumeClient}. */
@@ -98,6 +97,7 @@ export class WebSocketRelay {
 }
 
 export interface RelayOptions {
+  /** Interval of the pings. A peer whose pong is outstanding at the next ping is disconnected. */
   readonly heartbeatMs: number;
   /** Creates the memory for the messages of a peer. */
   memoryOf(peer: RelayPeer): MessageMemory;
