@@ -34,7 +34,7 @@ async function costAfter(
     .put('/me/prices')
     .send({ prices: [{ model: 'gpt-realtime', input: 0.25, output: 0 }] })
     .expect(200);
-  upstream.answer = (_message, socket) => events.forEach((text) => socket.send(text));
+  upstream.respond = (_message, socket) => events.forEach((text) => socket.send(text));
   const connection = await openSocket(app, key);
   connection.socket.send('{"type":"response.create"}');
   await eventually(() => expect(connection.messages).toHaveLength(events.length));
@@ -80,7 +80,7 @@ it('prices a response by the model that the upstream names, not by the query of 
   ];
   await owner.admin.put('/me/prices').send({ prices }).expect(200);
   const response = { model: 'gpt-5', usage: { input_tokens: 1_000_000, output_tokens: 0 } };
-  upstream.answer = (_message, socket) => socket.send(event('response.completed', response));
+  upstream.respond = (_message, socket) => socket.send(event('response.completed', response));
   const connection = await openSocket(app, key, { path: '/v1/responses?model=cheap' });
   connection.socket.send('{"type":"response.create","model":"gpt-5"}');
   await eventually(() => expect(connection.messages).toHaveLength(1));

@@ -6,7 +6,7 @@ import type { TestOwner } from '../support/owners.js';
 import { inParallel } from '../support/parallel.js';
 import { call, ownerWith } from '../support/proxy-client.js';
 import { recordOf } from '../support/recorded.js';
-import { openSocket, refusedSocket } from '../support/web-socket-client.js';
+import { openSocket, rejectedSocket } from '../support/web-socket-client.js';
 import { startWebSocketUpstream } from '../support/web-socket-upstream.js';
 import type { WebSocketUpstream } from '../support/web-socket-upstream.js';
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
   replica = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', UPSTREAM_IDLE_TIMEOUT_MS: '1000' }, app);
   upstream = await startWebSocketUpstream();
-  upstream.answer = respond;
+  upstream.respond = respond;
 });
 afterAll(async () => {
   await replica.close();
@@ -89,9 +89,9 @@ describe('the key of open WebSockets', () => {
 describe('a limit of models', () => {
   it('rejects the handshake for another model', async () => {
     const { key } = await limited({ models: ['gpt-realtime'] });
-    const { status, body } = await refusedSocket(app, key, { path: '/v1/realtime?model=gpt-4o' });
+    const { status, body } = await rejectedSocket(app, key, { path: '/v1/realtime?model=gpt-4o' });
     expect([status, JSON.parse(body).error.code]).toEqual([403, 'model_not_allowed']);
-    const twice = await refusedSocket(app, key, { path: '/v1/realtime?model=gpt-realtime&model=gpt-4o' });
+    const twice = await rejectedSocket(app, key, { path: '/v1/realtime?model=gpt-realtime&model=gpt-4o' });
     expect([twice.status, JSON.parse(twice.body).error.code]).toEqual([400, 'invalid_request']);
   });
 
@@ -174,20 +174,20 @@ describe('the limits of a key', () => {
     }
     socket.send(CREATE);
     expect(await closed).toEqual([1_008, 'rate_limited']);
-    expect((await refusedSocket(app, key)).status).toBe(429);
+    expect((await rejectedSocket(app, key)).status).toBe(429);
   });
 
   it('count a response of which the upstream sends only the end', async () => {
     const { key } = await limited({ requests_per_minute: 2 });
     const { socket, messages, closed } = await openSocket(app, key);
-    upstream.answer = (_message, accepted) => accepted.send('{"type":"response.done","response":{}}');
+    upstream.respond = (_message, accepted) => accepted.send('{"type":"response.done","response":{}}');
     for (let i = 1; i <= 2; i++) {
       socket.send(CREATE);
       await eventually(() => expect(messages).toHaveLength(i));
     }
     socket.send(CREATE);
     expect(await closed).toEqual([1_008, 'rate_limited']);
-    upstream.answer = respond;
+    upstream.respond = respond;
   });
 
   it('of the operator count every response of a WebSocket like a request', async () => {
@@ -255,7 +255,7 @@ it('replaces the model by the name of the upstream', async () => {
   await closed;
   const record = await recordOf(owner, response.headers['x-request-id'] as string);
   expect(record).toMatchObject({ model: 'voice', upstream_model: 'gpt-realtime-mini' });
-  const other = await refusedSocket(app, key, { path: '/v1/realtime?model=unknown' });
+  const other = await rejectedSocket(app, key, { path: '/v1/realtime?model=unknown' });
   expect([other.status, JSON.parse(other.body).error.code]).toEqual([404, 'model_not_found']);
 });
 
