@@ -141,7 +141,7 @@ const OBJECT_LIMITS: readonly Limit[] = [
     beyond: '409 `models_too_long`',
   },
   {
-    limit: 'characters of a model name that is compared with patterns',
+    limit: 'characters of a model name that is compared with a pattern that has text between two stars',
     value: count(MATCHED_NAME_MAX),
     beyond: 'no pattern matches',
   },

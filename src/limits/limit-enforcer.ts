@@ -3,7 +3,7 @@ import type { AppliedLimits, Level } from './rules/applied-limits.js';
 import { periodAt } from './rules/budget-period.js';
 import { reaches } from './rules/limit-set.js';
 import { Consumption } from './consumption/consumption.js';
-import type { ScopeConsumption } from './consumption/scope-consumption.js';
+import type { HeldUses, ScopeConsumption } from './consumption/scope-consumption.js';
 import { addRateLimitHeaders } from './rate-limit-headers.js';
 import { RequestBuckets } from './requests/request-buckets.js';
 import type { LocalBucket } from './requests/local-bucket.js';
@@ -48,6 +48,13 @@ export class LimitEnforcer {
     return this.decide(scopes, buckets, now, time);
   }
 
+  /** Finds a budget or a limit of tokens that is used up, as far as this replica knows. Counts no request. */
+  check(limits: AppliedLimits): Exceeded | undefined {
+    const { scopes } = this.countersOf(limits);
+    const time = Date.now();
+    return findSpent(scopes, time) ?? findUsedUp(scopes, time);
+  }
+
   /** Headers of the limits as far as this replica knows them, for a request that is rejected for another reason. */
   headers(limits: AppliedLimits): readonly string[] {
     const { scopes, buckets } = this.countersOf(limits);
@@ -62,16 +69,23 @@ export class LimitEnforcer {
     for (const scope of this.countersOf(limits).scopes) scope.add(tokens ?? 0, usd ?? 0, time, now);
   }
 
-  /**
-   * Counts the use of one response of a connection, which is recorded as a whole at its end.
-   * @returns function to be called after the connection was recorded
-   */
-  hold(limits: AppliedLimits, tokens: number | null, usd: number | null): () => void {
-    const { scopes } = this.countersOf(limits);
-    const time = Date.now();
-    const releases = scopes.map((scope) => scope.hold(tokens ?? 0, usd ?? 0, time));
-    return () => {
-      for (const release of releases) release(performance.now());
+  /** Counts the responses of a connection, which is recorded as a whole at its end. */
+  hold(): ConnectionUse {
+    const held = new Map<ScopeConsumption, HeldUses>();
+    const usesOf = (scope: ScopeConsumption) => {
+      const uses = held.get(scope) ?? scope.hold();
+      held.set(scope, uses);
+      return uses;
+    };
+    return {
+      add: (limits, tokens, usd) => {
+        if (!tokens && !usd) return;
+        for (const scope of this.countersOf(limits).scopes)
+          usesOf(scope).add(tokens ?? 0, usd ?? 0, Date.now());
+      },
+      release: () => {
+        for (const uses of held.values()) uses.release(performance.now());
+      },
     };
   }
 
@@ -131,6 +145,14 @@ export class LimitEnforcer {
     counters.set(limits, found);
     return found;
   }
+}
+
+/** Use of a connection. */
+export interface ConnectionUse {
+  /** Adds the use of one response. */
+  add(limits: AppliedLimits, tokens: number | null, usd: number | null): void;
+  /** Must be called after the connection was recorded. */
+  release(): void;
 }
 
 /** Counters of the levels of one key. */

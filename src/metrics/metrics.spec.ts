@@ -34,10 +34,10 @@ it('has a bounded number of figures, however many upstreams there are, and loses
 it('counts refused requests to the proxy by the code of the error', async () => {
   const metrics = new Metrics();
   for (const code of ['missing_proxy_key', 'missing_proxy_key', 'invalid_proxy_key'])
-    metrics.proxy.refused(code);
-  expect(await lines(metrics, 'mintkeep_proxy_refusals_total')).toEqual([
-    'mintkeep_proxy_refusals_total{error="missing_proxy_key"} 2',
-    'mintkeep_proxy_refusals_total{error="invalid_proxy_key"} 1',
+    metrics.proxy.keyRejected(code);
+  expect(await lines(metrics, 'mintkeep_proxy_key_rejections_total')).toEqual([
+    'mintkeep_proxy_key_rejections_total{error="missing_proxy_key"} 2',
+    'mintkeep_proxy_key_rejections_total{error="invalid_proxy_key"} 1',
   ]);
 });
 

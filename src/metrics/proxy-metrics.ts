@@ -21,7 +21,7 @@ type UpstreamLabels = Record<'upstream_id' | 'upstream' | 'provider', string>;
 export class ProxyMetrics {
   private readonly requests: Counter<keyof UpstreamLabels | 'outcome'>;
   private readonly attempts: Counter<'provider' | 'result'>;
-  private readonly refusals: Counter<'error'>;
+  private readonly keyRejections: Counter<'error'>;
   private readonly limitRejections: Counter<'limit' | 'level'>;
   private readonly timeToFirstByte: Histogram<'provider'>;
   private streams = 0;
@@ -41,8 +41,8 @@ export class ProxyMetrics {
       labelNames: ['provider', 'result'],
       registers,
     });
-    this.refusals = new Counter({
-      name: 'mintkeep_proxy_refusals_total',
+    this.keyRejections = new Counter({
+      name: 'mintkeep_proxy_key_rejections_total',
       help: 'Requests to /v1 that did not pass the key check, by the code of the error',
       labelNames: ['error'],
       registers,
@@ -82,8 +82,8 @@ export class ProxyMetrics {
   }
 
   /** Counts a request that did not pass the key check. */
-  refused(error: string): void {
-    this.refusals.inc({ error });
+  keyRejected(error: string): void {
+    this.keyRejections.inc({ error });
   }
 
   /** Counts a request that a limit rejected. */

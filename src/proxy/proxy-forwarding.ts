@@ -3,6 +3,7 @@ import type { HttpRequest, HttpResponse } from '../http/http-exchange.js';
 import { Settings } from '../config/settings.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
+import { parseRequestTarget } from '../upstreams/target-url.js';
 import type { PoolUpstream } from '../upstreams/upstreams.service.js';
 import type { UsageOutcome } from '../usage/record/usage-record.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -107,8 +108,9 @@ export class ProxyForwarding {
   /** Verifies the key again, because it may have been revoked while the body arrived. */
   private reauthenticate(request: ProxiedRequest, response: HttpResponse, secret: string): void {
     const onKey = (key: AuthenticatedKey | undefined) => {
-      if (key) this.loadPool(request, response);
-      else this.reject(response, request, 'invalid_proxy_key', 'client_error');
+      if (!key) return this.reject(response, request, 'invalid_proxy_key', 'client_error');
+      request.key = key; // its limits may be others
+      this.loadPool(request, response);
     };
     const key = this.keys.authenticate(secret);
     if (!(key instanceof Promise)) return onKey(key);
@@ -136,6 +138,8 @@ export class ProxyForwarding {
     if (pool.upstreams.length === 0) return this.reject(response, request, 'no_upstream', 'no_upstream');
     const upstreams = this.admission.route(request, pool);
     if ('code' in upstreams) return this.reject(response, request, upstreams, 'client_error');
+    if (!parseRequestTarget(request.target))
+      return this.reject(response, request, 'not_found', 'client_error');
     const admitted = this.admission.admit(request);
     if (!(admitted instanceof Promise)) return this.forward(request, response, upstreams, admitted);
     admitted.then(
@@ -160,8 +164,7 @@ export class ProxyForwarding {
     if (!isWebSocket && isModelList(request))
       return this.models.respond(request, response, inOrder, this.recordResult);
     if (!isWebSocket && respondWithModel(request, response, inOrder, this.recordResult)) return;
-    const targets = Targets.create(inOrder, request, MAX_TRIED_UPSTREAMS);
-    if (!targets) return this.reject(response, request, 'not_found', 'client_error');
+    const targets = Targets.create(inOrder, request, MAX_TRIED_UPSTREAMS)!; // the target was parsed before
     if (isWebSocket) return this.webSockets.start(request, response, targets, this.recordResult);
     new Exchange(request, response, targets, this.services).start();
   }

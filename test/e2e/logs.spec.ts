@@ -175,7 +175,8 @@ it.each([
   ['whose key cannot be verified', 'database_unavailable', newKeySecret(), 503],
 ])('logs and counts a proxied request %s', async (_which, error, key, status) => {
   const count = async () =>
-    (await readMetrics(service, ADMIN_TOKEN)).get(`mintkeep_proxy_refusals_total{error="${error}"}`) ?? 0;
+    (await readMetrics(service, ADMIN_TOKEN)).get(`mintkeep_proxy_key_rejections_total{error="${error}"}`) ??
+    0;
   const before = await count();
   const requestId = `request-${randomUUID()}`;
   if (status === 503) await database.refuse();

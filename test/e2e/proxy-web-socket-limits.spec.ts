@@ -6,7 +6,7 @@ import type { TestOwner } from '../support/owners.js';
 import { inParallel } from '../support/parallel.js';
 import { call, ownerWith } from '../support/proxy-client.js';
 import { recordOf } from '../support/recorded.js';
-import { openSocket, refusedSocket } from '../support/web-socket-client.js';
+import { openSocket, rejectedSocket } from '../support/web-socket-client.js';
 import { startWebSocketUpstream } from '../support/web-socket-upstream.js';
 import type { WebSocketUpstream } from '../support/web-socket-upstream.js';
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
   replica = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', UPSTREAM_IDLE_TIMEOUT_MS: '1000' }, app);
   upstream = await startWebSocketUpstream();
-  upstream.answer = respond;
+  upstream.respond = respond;
 });
 afterAll(async () => {
   await replica.close();
@@ -34,6 +34,9 @@ function respond(_message: string, socket: WebSocket): void {
   socket.send('{"type":"response.created","response":{}}');
   socket.send(JSON.stringify({ type: 'response.done', response: { usage: USAGE } }));
 }
+
+/** Message with many different models. */
+const manyModels = () => JSON.stringify(Array.from({ length: 40 }, (_, i) => ({ model: `gpt-5-${i}` })));
 
 interface Pool {
   readonly owner: TestOwner;
@@ -86,9 +89,9 @@ describe('the key of open WebSockets', () => {
 describe('a limit of models', () => {
   it('rejects the handshake for another model', async () => {
     const { key } = await limited({ models: ['gpt-realtime'] });
-    const { status, body } = await refusedSocket(app, key, { path: '/v1/realtime?model=gpt-4o' });
+    const { status, body } = await rejectedSocket(app, key, { path: '/v1/realtime?model=gpt-4o' });
     expect([status, JSON.parse(body).error.code]).toEqual([403, 'model_not_allowed']);
-    const twice = await refusedSocket(app, key, { path: '/v1/realtime?model=gpt-realtime&model=gpt-4o' });
+    const twice = await rejectedSocket(app, key, { path: '/v1/realtime?model=gpt-realtime&model=gpt-4o' });
     expect([twice.status, JSON.parse(twice.body).error.code]).toEqual([400, 'invalid_request']);
   });
 
@@ -103,6 +106,14 @@ describe('a limit of models', () => {
     ['names two models', '{"type":"x","model":"gpt-4o","model":"gpt-5"}', 'model_not_allowed'],
     ['hides the name of a member', String.raw`{"type":"x","\u006dodel":"gpt-4o"}`, 'invalid_request'],
     ['has a name that is not JSON', '{"type":"x","model":"a\tb"}', 'invalid_request'],
+    ['is not a JSON object', '["response.create"]', 'invalid_request'],
+    ['escapes its type', String.raw`{"type":"response\u002ecreate"}`, 'model_not_allowed'],
+    [
+      'names the model of its metadata only',
+      '{"type":"response.create","metadata":{"model":"gpt-5"}}',
+      'model_not_allowed',
+    ],
+    ['names many models', manyModels(), 'invalid_request'],
   ])('closes a WebSocket when a message %s', async (_description, message, reason) => {
     const { key } = await limited({ models: ['gpt-5'] });
     const { socket, closed } = await openSocket(app, key, { path: '/v1/responses' });
@@ -110,6 +121,26 @@ describe('a limit of models', () => {
     socket.send(message);
     expect(await closed).toEqual([1_008, reason]);
     expect(upstream.messages).toHaveLength(count);
+  });
+
+  it('takes the model in the query for the Realtime API only', async () => {
+    const { key } = await limited({ models: ['gpt-5'] });
+    const { socket, closed } = await openSocket(app, key, { path: '/v1/responses?model=gpt-5' });
+    socket.send('{"type":"response.create","prompt":{"id":"pmpt_1"}}');
+    expect(await closed).toEqual([1_008, 'model_not_allowed']);
+  });
+
+  it.each([
+    ['names no model', '/v1/realtime?deployment=gpt-4o', {}, [1_008, 'model_not_allowed']],
+    ['names another model', '/v1/responses', { model: 'gpt-4o' }, [1_008, 'model_not_allowed']],
+    ['names an allowed model', '/v1/responses', { model: 'gpt-5' }, [1_000, '']],
+  ])('decides on a response of the upstream that %s', async (_description, path, response, expected) => {
+    const { key } = await limited({ models: ['gpt-5'] });
+    const connection = await openSocket(app, key, { path });
+    upstream.sockets.at(-1)!.send(JSON.stringify({ type: 'response.created', response }));
+    await eventually(() => expect(connection.messages).toHaveLength(1));
+    upstream.sockets.at(-1)!.send('{"type":"response.done"}', () => upstream.sockets.at(-1)!.close(1_000));
+    expect(await connection.closed).toEqual(expected);
   });
 
   it('closes a WebSocket when a message is binary', async () => {
@@ -143,7 +174,36 @@ describe('the limits of a key', () => {
     }
     socket.send(CREATE);
     expect(await closed).toEqual([1_008, 'rate_limited']);
-    expect((await refusedSocket(app, key)).status).toBe(429);
+    expect((await rejectedSocket(app, key)).status).toBe(429);
+  });
+
+  it('count a response of which the upstream sends only the end', async () => {
+    const { key } = await limited({ requests_per_minute: 2 });
+    const { socket, messages, closed } = await openSocket(app, key);
+    upstream.respond = (_message, accepted) => accepted.send('{"type":"response.done","response":{}}');
+    for (let i = 1; i <= 2; i++) {
+      socket.send(CREATE);
+      await eventually(() => expect(messages).toHaveLength(i));
+    }
+    socket.send(CREATE);
+    expect(await closed).toEqual([1_008, 'rate_limited']);
+    upstream.respond = respond;
+  });
+
+  it('of the operator count every response of a WebSocket like a request', async () => {
+    const { key } = await limited();
+    const strict = await startApp(
+      { UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_REQUESTS_PER_MINUTE: '2' },
+      app,
+    );
+    const { socket, messages, closed } = await openSocket(strict, key);
+    for (let i = 1; i <= 2; i++) {
+      socket.send(CREATE);
+      await eventually(() => expect(messages).toHaveLength(2 * i));
+    }
+    socket.send(CREATE);
+    expect(await closed).toEqual([1_008, 'rate_limited']);
+    await strict.close();
   });
 
   it('of tokens and budgets count the responses of a WebSocket while it is open', async () => {
@@ -157,10 +217,12 @@ describe('the limits of a key', () => {
     await eventually(() => expect(connection.messages).toHaveLength(4));
     const reply = await call(app, key, { body: '{"model":"gpt-realtime"}' });
     expect([reply.status, JSON.parse(reply.text).error.code]).toEqual([429, 'budget_exceeded']);
+    const count = upstream.messages.length;
     connection.socket.send(CREATE);
     expect(await connection.closed).toEqual([1_008, 'budget_exceeded']);
+    expect(upstream.messages).toHaveLength(count);
     const record = await recordOf(owner, connection.response.headers['x-request-id'] as string);
-    expect(record).toMatchObject({ outcome: 'interrupted', cost_usd: 1.2, price_source: 'own' });
+    expect(record).toMatchObject({ outcome: 'ok', cost_usd: 1.2, price_source: 'own' });
     await eventually(async () => {
       const { body } = await owner.admin.get(`/me/keys/${id}/limits`).expect(200);
       expect(body.status.budget.spent_usd).toBe(record.cost_usd);
@@ -193,8 +255,27 @@ it('replaces the model by the name of the upstream', async () => {
   await closed;
   const record = await recordOf(owner, response.headers['x-request-id'] as string);
   expect(record).toMatchObject({ model: 'voice', upstream_model: 'gpt-realtime-mini' });
-  const other = await refusedSocket(app, key, { path: '/v1/realtime?model=unknown' });
+  const other = await rejectedSocket(app, key, { path: '/v1/realtime?model=unknown' });
   expect([other.status, JSON.parse(other.body).error.code]).toEqual([404, 'model_not_found']);
+});
+
+it.each([
+  ['an unknown model', 'gpt-4o', [1_008, 'model_not_found']],
+  ['a model with another name at the upstream', 'fast', [1_008, 'model_not_found']],
+  ['a model of the upstream', 'gpt-5', undefined],
+])('applies the rules of the upstream to %s in a message', async (_description, model, expected) => {
+  const { owner, key } = await limited();
+  const { body } = await owner.admin.get('/me/upstreams').expect(200);
+  const models = [{ model: 'fast', as: 'gpt-5-mini' }, { model: 'gpt-5' }];
+  await owner.admin.put(`/me/upstreams/${body.upstreams[0].id}`).send({ models }).expect(200);
+  const { socket, messages, closed } = await openSocket(app, key, { path: '/v1/responses' });
+  const count = upstream.messages.length;
+  socket.send(JSON.stringify({ type: 'response.create', model }));
+  if (expected) expect(await closed).toEqual(expected);
+  else await eventually(() => expect(messages).toHaveLength(2));
+  expect(upstream.messages).toHaveLength(expected ? count : count + 1);
+  socket.close();
+  await closed;
 });
 
 describe('a heartbeat', () => {
@@ -226,5 +307,28 @@ it('is closed and recorded when the service stops', async () => {
   await stopping.app.close();
   for (const { closed } of open) expect(await closed).toEqual([1_001, 'the service restarts']);
   const record = await recordOf(owner, open[9]!.response.headers['x-request-id'] as string);
+  expect(record).toMatchObject({ status: 101, outcome: 'ok' });
+});
+
+it('is closed after the response that runs when the service stops', async () => {
+  const { owner, key } = await limited();
+  const stopping = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' }, app);
+  const connection = await openSocket(stopping, key);
+  const accepted = upstream.sockets.at(-1)!;
+  accepted.send('{"type":"response.created","response":{}}');
+  await eventually(() => expect(connection.messages).toHaveLength(1));
+  const stopped = stopping.app.close();
+  await eventually(async () =>
+    expect((await openSocket(stopping, key).catch(() => undefined)) ?? null).toBeNull(),
+  );
+  const count = upstream.messages.length;
+  connection.socket.send(CREATE);
+  connection.socket.send('{"type":"x"}');
+  await eventually(() => expect(upstream.messages.slice(count)).toEqual(['{"type":"x"}']));
+  accepted.send('{"type":"response.done","response":{}}');
+  expect(await connection.closed).toEqual([1_001, 'the service restarts']);
+  expect(String(connection.messages.at(-1))).toContain('response.done');
+  await stopped;
+  const record = await recordOf(owner, connection.response.headers['x-request-id'] as string);
   expect(record).toMatchObject({ status: 101, outcome: 'ok' });
 });

@@ -7,18 +7,23 @@ import { freePort } from '../support/free-port.js';
 import type { TestOwner } from '../support/owners.js';
 import { call, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
 import { recordOf } from '../support/recorded.js';
-import { openSocket, refusedSocket } from '../support/web-socket-client.js';
+import { openSocket, rejectedSocket } from '../support/web-socket-client.js';
 import type { TestSocket } from '../support/web-socket-client.js';
-import { refuseWith, startWebSocketUpstream } from '../support/web-socket-upstream.js';
+import { rejectWith, startWebSocketUpstream } from '../support/web-socket-upstream.js';
 import type { WebSocketUpstream } from '../support/web-socket-upstream.js';
 
+const ORIGIN = 'https://example.com';
 let app: TestApp;
 let upstream: WebSocketUpstream;
 let owner: TestOwner;
 let key: string;
 
 beforeAll(async () => {
-  app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_STREAMS_PER_KEY: '3' });
+  app = await startApp({
+    UPSTREAM_PRIVATE_NETWORKS: 'allow',
+    PROXY_STREAMS_PER_KEY: '3',
+    CORS_ORIGINS: ORIGIN,
+  });
   upstream = await startWebSocketUpstream();
   ({ owner, key } = await ownerWith(app, upstream.url));
 });
@@ -27,8 +32,8 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  upstream.refuse = undefined;
-  upstream.answer = respond;
+  upstream.reject = undefined;
+  upstream.respond = respond;
 });
 
 const usage = (input: number, output: number) => ({
@@ -49,16 +54,22 @@ function respond(message: string, socket: WebSocket): void {
   socket.send(event('response.done', { status: 'completed', usage: usage(10, 5) }));
 }
 
-const acceptWrongly: WebSocketUpstream['refuse'] = (_request, socket) => {
+const acceptWrongly: WebSocketUpstream['reject'] = (_request, socket) => {
   const head = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade';
   socket.write(`${head}\r\nsec-websocket-accept: wrong\r\n\r\n`);
 };
 
-const sendEndlessly: WebSocketUpstream['refuse'] = (_request, socket) => {
+const sendEndlessly: WebSocketUpstream['reject'] = (_request, socket) => {
   socket.on('error', () => undefined);
   socket.write('HTTP/1.1 400 X\r\n\r\n');
   const write = () => socket.write('x'.repeat(20_000), () => socket.writable && setImmediate(write));
   write();
+};
+
+const sendInterim: WebSocketUpstream['reject'] = (request, socket) => {
+  socket.on('error', () => undefined);
+  socket.write('HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n'.repeat(11));
+  rejectWith(400)(request, socket);
 };
 
 const CREATE = '{"type":"response.create"}';
@@ -115,7 +126,7 @@ describe('a WebSocket', () => {
   });
 
   it('reads the usage and the model of the Responses API', async () => {
-    upstream.answer = (_message, socket) => {
+    upstream.respond = (_message, socket) => {
       const details = {
         input_tokens_details: { cached_tokens: 3 },
         output_tokens_details: { reasoning_tokens: 4 },
@@ -175,7 +186,7 @@ describe('a WebSocket', () => {
   });
 
   it('ends as a bad gateway if the upstream breaks off', async () => {
-    upstream.answer = (_message, socket) => {
+    upstream.respond = (_message, socket) => {
       socket.send(event('response.created'));
       socket.terminate();
     };
@@ -186,7 +197,7 @@ describe('a WebSocket', () => {
   });
 
   it('ends at the upstream if the client breaks off during a response', async () => {
-    upstream.answer = (_message, socket) => socket.send(event('response.created'));
+    upstream.respond = (_message, socket) => socket.send(event('response.created'));
     const connection = await openSocket(app, key);
     connection.socket.send(CREATE);
     await eventually(() => expect(typesOf(connection)).toEqual(['response.created']));
@@ -202,13 +213,14 @@ describe('a handshake', () => {
     ['with an unknown key', 'mk_unknown', 'invalid_proxy_key'],
   ])('%s is rejected', async (_description, given, code) => {
     const count = upstream.handshakes.length;
-    const { status, body } = await refusedSocket(app, given);
+    const { status, body } = await rejectedSocket(app, given);
     expect([status, JSON.parse(body).error.code]).toEqual([401, code]);
     expect(upstream.handshakes).toHaveLength(count);
   });
 
   it.each([
     ['without its Upgrade header, as load balancers relay it', { upgrade: undefined }],
+    ['without its key', { 'sec-websocket-key': undefined }],
     ['of another version', { 'sec-websocket-version': '8' }],
     ['with an invalid key', { 'sec-websocket-key': 'short' }],
     ['with invalid subprotocols', { 'sec-websocket-protocol': 'a,,b' }],
@@ -231,38 +243,65 @@ describe('a handshake', () => {
   });
 
   it.each([401, 403, 429])('gets the response %i of the upstream', async (status) => {
-    upstream.refuse = refuseWith(status, '{"error":{"message":"from the provider"}}');
-    const refusal = await refusedSocket(app, key);
-    expect([refusal.status, refusal.body]).toEqual([status, '{"error":{"message":"from the provider"}}']);
-    const record = await recordOf(owner, refusal.headers['x-request-id'] as string);
+    upstream.reject = rejectWith(status, '{"error":{"message":"from the provider"}}');
+    const rejection = await rejectedSocket(app, key);
+    expect([rejection.status, rejection.body]).toEqual([status, '{"error":{"message":"from the provider"}}']);
+    const record = await recordOf(owner, rejection.headers['x-request-id'] as string);
     expect(record).toMatchObject({ status, outcome: 'client_error', attempts: [{ status, error: null }] });
   });
 
   it.each([200, 404, 405, 426, 501])('gets 426 if the upstream responds with %i', async (status) => {
-    upstream.refuse = refuseWith(status);
-    const refusal = await refusedSocket(app, key);
-    expect([refusal.status, JSON.parse(refusal.body).error.code]).toEqual([426, 'websockets_unsupported']);
-    const record = await recordOf(owner, refusal.headers['x-request-id'] as string);
+    upstream.reject = rejectWith(status);
+    const rejection = await rejectedSocket(app, key);
+    expect([rejection.status, JSON.parse(rejection.body).error.code]).toEqual([
+      426,
+      'websockets_unsupported',
+    ]);
+    const record = await recordOf(owner, rejection.headers['x-request-id'] as string);
     expect(record).toMatchObject({ status: 426, attempts: [{ status, error: 'status' }], cost_usd: 0 });
   });
 
-  it.each<[string, WebSocketUpstream['refuse'], number, string]>([
-    ['redirects', refuseWith(302), 502, 'upstream_error'],
+  it.each<[string, WebSocketUpstream['reject'], number, string]>([
+    ['redirects', rejectWith(302), 502, 'upstream_error'],
     ['closes the connection', (_request, socket) => socket.destroy(), 502, 'upstream_unreachable'],
     ['sends a wrong accept header', acceptWrongly, 502, 'upstream_unreachable'],
     ['sends no HTTP', (_request, socket) => socket.end('what?\r\n\r\n'), 502, 'upstream_unreachable'],
     ['sends an endless body', sendEndlessly, 502, 'upstream_unreachable'],
-  ])('is rejected if the only upstream %s', async (_description, refuse, status, code) => {
-    upstream.refuse = refuse;
-    const refusal = await refusedSocket(app, key);
-    expect([refusal.status, JSON.parse(refusal.body).error.code]).toEqual([status, code]);
+    ['sends too many fields', rejectWith(400, 'no', 'x: y\r\n'.repeat(201)), 502, 'upstream_unreachable'],
+    [
+      'sends long headers',
+      rejectWith(400, 'no', `x: ${'y'.repeat(65_536)}\r\n`),
+      502,
+      'upstream_unreachable',
+    ],
+    ['sends many interim responses', sendInterim, 502, 'upstream_unreachable'],
+  ])('is rejected if the only upstream %s', async (_description, reject, status, code) => {
+    upstream.reject = reject;
+    const rejection = await rejectedSocket(app, key);
+    expect([rejection.status, JSON.parse(rejection.body).error.code]).toEqual([status, code]);
+  });
+
+  it('gets a listed status of the upstream, which counts as a failure', async () => {
+    upstream.reject = rejectWith(404);
+    const pool = await ownerWith(app, upstream.url);
+    const failing = { failover_on: [404] };
+    await pool.owner.admin.put(`/me/upstreams/${pool.ids[0]}`).send(failing).expect(200);
+    const rejection = await rejectedSocket(app, pool.key);
+    expect([rejection.status, JSON.parse(rejection.body).error.message]).toEqual([404, 'no']);
+  });
+
+  it('gets a response that caches and other sites treat as one of mintkeep', async () => {
+    upstream.reject = rejectWith(403);
+    const { headers } = await rejectedSocket(app, key, { headers: { origin: ORIGIN } });
+    expect(headers['access-control-allow-origin']).toBe(ORIGIN);
+    expect(headers.vary).toBe('Origin, Authorization, X-Api-Key, Api-Key');
   });
 
   it('goes on to the next upstream until one accepts it', async () => {
     const broken = await startWebSocketUpstream();
-    broken.refuse = refuseWith(503);
+    broken.reject = rejectWith(503);
     const plain = await startWebSocketUpstream();
-    plain.refuse = refuseWith(404);
+    plain.reject = rejectWith(404);
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const pool = await ownerWith(app, nobody, broken.url, plain.url, upstream.url);
     const connection = await openSocket(app, pool.key);
@@ -277,7 +316,7 @@ describe('a handshake', () => {
 
   it('counts as a stream of its key', async () => {
     const open = await Promise.all([1, 2, 3].map(() => openSocket(app, key)));
-    const { status, body } = await refusedSocket(app, key);
+    const { status, body } = await rejectedSocket(app, key);
     expect([status, JSON.parse(body).error.code]).toEqual([429, 'too_many_streams']);
     await Promise.all(open.map((connection) => closed(connection)));
     await eventually(async () => closed(await openSocket(app, key)));
@@ -285,7 +324,7 @@ describe('a handshake', () => {
 
   it('is cancelled at the upstream if the client leaves', async () => {
     let left = false;
-    upstream.refuse = (_request, socket) => {
+    upstream.reject = (_request, socket) => {
       socket.on('error', () => undefined).on('end', () => (left = true));
       socket.on('end', () => socket.destroy()).resume();
     };

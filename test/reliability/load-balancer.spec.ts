@@ -127,7 +127,7 @@ describeWith(NGINX, 'behind the load balancer', () => {
 
   it('passes WebSockets on, and closes them on both replicas when their key is revoked', async () => {
     const provider = await startWebSocketUpstream();
-    provider.answer = (message, socket) => socket.send(`echo ${message}`);
+    provider.respond = (message, socket) => socket.send(`echo ${message}`);
     const agent = await as('talker');
     const fields = { name: 'Realtime', base_url: provider.url, api_key: 'the-key-of-the-fake' };
     await agent.post('/me/upstreams').send(fields).expect(201);

@@ -80,7 +80,7 @@ function testBalancer(program: () => DocumentedProgram): void {
 
   it('passes WebSockets on, and keeps the metrics', async () => {
     const provider = await startWebSocketUpstream();
-    provider.answer = (message, socket) => socket.send(`echo ${message}`);
+    provider.respond = (message, socket) => socket.send(`echo ${message}`);
     const { socket, messages, closed } = await openSocket(balancer, await makeKey('bob', provider.url));
     socket.send('hello');
     await eventually(() => expect(messages).toEqual(['echo hello']));

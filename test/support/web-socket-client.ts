@@ -14,7 +14,7 @@ export interface TestSocket {
 }
 
 /** Response to a handshake that opened no WebSocket. */
-export interface Refusal {
+export interface Rejection {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -36,16 +36,16 @@ export async function openSocket(
   options: Options = {},
 ): Promise<TestSocket> {
   const result = await tryToOpen(app, key, options);
-  if ('status' in result) throw new Error(`refused with ${result.status}: ${result.body}`);
+  if ('status' in result) throw new Error(`rejected with ${result.status}: ${result.body}`);
   return result;
 }
 
-/** Sends a handshake that is refused. */
-export async function refusedSocket(
+/** Sends a handshake that is rejected. */
+export async function rejectedSocket(
   app: Pick<TestApp, 'url'>,
   key: string | undefined,
   options: Options = {},
-): Promise<Refusal> {
+): Promise<Rejection> {
   const result = await tryToOpen(app, key, options);
   if ('socket' in result) throw new Error('the handshake was accepted');
   return result;
@@ -55,7 +55,7 @@ function tryToOpen(
   { url }: Pick<TestApp, 'url'>,
   key: string | undefined,
   { path = PATH, headers, protocols = [], autoPong = true }: Options,
-): Promise<TestSocket | Refusal> {
+): Promise<TestSocket | Rejection> {
   const credential = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const all = { ...credential, ...headers };
   const socket = new WebSocket(`${url}${path}`, [...protocols], { headers: all, autoPong });
@@ -69,13 +69,13 @@ function tryToOpen(
     socket.on('upgrade', (accepted) => (response = accepted));
     socket.on('open', () => resolve({ socket, response, messages, closed }));
     socket.on('error', reject);
-    socket.on('unexpected-response', (_, refused) => {
+    socket.on('unexpected-response', (_, rejected) => {
       const chunks: Buffer[] = [];
-      refused.on('data', (chunk: Buffer) => chunks.push(chunk));
-      refused.on('end', () => {
+      rejected.on('data', (chunk: Buffer) => chunks.push(chunk));
+      rejected.on('end', () => {
         resolve({
-          status: refused.statusCode!,
-          headers: refused.headers,
+          status: rejected.statusCode!,
+          headers: rejected.headers,
           body: Buffer.concat(chunks).toString(),
         });
       });

@@ -16,15 +16,15 @@ export interface WebSocketUpstream {
   /** Received text messages of all connections. */
   readonly messages: string[];
   /** Takes the place of the acceptance of a handshake. */
-  refuse?: (request: IncomingMessage, socket: Duplex) => void;
+  reject?: (request: IncomingMessage, socket: Duplex) => void;
   /** Handshakes wait for it. */
   delay?: Promise<unknown>;
-  /** Answers a message. */
-  answer?: (message: string, socket: WebSocket) => void;
+  /** Responds to a message. */
+  respond?: (message: string, socket: WebSocket) => void;
   close(): Promise<void>;
 }
 
-/** @param autoPong whether connections answer pings */
+/** @param autoPong whether connections respond to pings */
 export async function startWebSocketUpstream(autoPong = true): Promise<WebSocketUpstream> {
   const server: Server = createServer((_request, response) => response.writeHead(404).end('{}'));
   const acceptor = new WebSocketServer({ noServer: true, autoPong });
@@ -45,14 +45,14 @@ export async function startWebSocketUpstream(autoPong = true): Promise<WebSocket
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     raw.add(socket);
     upstream.handshakes.push(request);
-    if (upstream.refuse) return upstream.refuse(request, socket);
+    if (upstream.reject) return upstream.reject(request, socket);
     await upstream.delay;
     acceptor.handleUpgrade(request, socket, head, (accepted) => {
       upstream.sockets.push(accepted);
       accepted.on('message', (data: Buffer, isBinary) => {
         if (isBinary) return accepted.send(data);
         upstream.messages.push(data.toString());
-        upstream.answer?.(data.toString(), accepted);
+        upstream.respond?.(data.toString(), accepted);
       });
     });
   };
@@ -60,10 +60,10 @@ export async function startWebSocketUpstream(autoPong = true): Promise<WebSocket
   return upstream;
 }
 
-/** Refuses a handshake with a response. */
-export function refuseWith(status: number, body = '{"error":{"message":"no"}}') {
+/** Rejects a handshake with a response. */
+export function rejectWith(status: number, body = '{"error":{"message":"no"}}', headers = '') {
   return (_request: IncomingMessage, socket: Duplex) => {
     const head = `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
-    socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
+    socket.end(`${head}\r\n${headers}connection: close\r\n\r\n${body}`);
   };
 }

@@ -41,10 +41,17 @@ it('is case-sensitive, and takes other signs literally', () => {
   expect(new ModelPattern('gpt-?').matches('gpt-?')).toBe(true);
 });
 
-it('does not match very long names', () => {
-  const all = new ModelPattern('*');
-  expect(all.matches('a'.repeat(MATCHED_NAME_MAX))).toBe(true);
-  expect(all.matches('a'.repeat(MATCHED_NAME_MAX + 1))).toBe(false);
+it.each([
+  ['*', true],
+  ['**', true],
+  ['a*', true],
+  ['*a', true],
+  ['*b', false],
+  ['*a*', false],
+])('matches a name above the searched length with %s: %s', (text, isMatch) => {
+  const compiled = new ModelPattern(text);
+  expect(compiled.matches('a'.repeat(MATCHED_NAME_MAX + 1))).toBe(isMatch);
+  expect(compiled.matches('a'.repeat(MATCHED_NAME_MAX))).toBe(text !== '*b');
 });
 
 it.each([

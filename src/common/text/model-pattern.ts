@@ -2,7 +2,10 @@ import { codePoints } from './text.js';
 
 /** Maximum length of a pattern, and of the name that a rule sends to an upstream; in characters. */
 export const PATTERN_MAX = 256;
-/** Longer names match no pattern. Real names have fewer than 200 characters; the limit bounds the time of a search. */
+/**
+ * Longer names match no pattern with text between two stars. Real names have fewer than 200 characters; the limit bounds
+ * the time of a search.
+ */
 export const MATCHED_NAME_MAX = 1_024;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
@@ -23,15 +26,15 @@ export class ModelPattern {
     this.stars = parts.length - 1;
     this.first = parts[0]!;
     this.last = parts.length > 1 ? parts.at(-1)! : '';
-    this.inner = parts.slice(1, -1);
+    this.inner = parts.slice(1, -1).filter((part) => part !== '');
     this.minLength = text.length - this.stars;
   }
 
   matches(name: string): boolean {
     if (this.stars === 0) return name === this.text;
-    if (name.length < this.minLength || name.length > MATCHED_NAME_MAX) return false;
+    if (name.length < this.minLength) return false;
     if (!name.startsWith(this.first) || !name.endsWith(this.last)) return false;
-    return this.findsInner(name);
+    return this.inner.length === 0 || this.findsInner(name);
   }
 
   /** @returns the characters that the only star stands for; undefined if the name does not match or there are more stars */
@@ -46,6 +49,7 @@ export class ModelPattern {
   }
 
   private findsInner(name: string): boolean {
+    if (name.length > MATCHED_NAME_MAX) return false;
     const end = name.length - this.last.length;
     let at = this.first.length;
     for (const part of this.inner) {

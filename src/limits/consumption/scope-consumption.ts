@@ -27,8 +27,8 @@ export class ScopeConsumption {
   private loadedPeriod?: number | null = undefined;
   private present: Present;
   private own: OwnUse[] = [];
-  /** Uses whose records follow when their connections end. */
-  private readonly held = new Set<Use>();
+  /** Uses whose records follow when their connections end, by connection. */
+  private readonly held = new Set<OwnUse[]>();
   private writtenUntil = -Infinity;
   private tokenSum = 0;
   private usdSum = 0;
@@ -68,33 +68,39 @@ export class ScopeConsumption {
    * @param measuredAt time of `performance.now()`
    */
   add(tokens: number, usd: number, now: number, measuredAt: number): void {
+    this.count(this.own, { at: now, measuredAt, tokens, usd });
+  }
+
+  /** Counts the responses of a connection here until its record is written. */
+  hold(): HeldUses {
+    const uses: OwnUse[] = [];
+    this.held.add(uses);
+    return {
+      add: (tokens, usd, now) => {
+        this.count(uses, { at: now, tokens, usd, measuredAt: Infinity });
+      },
+      release: (measuredAt) => {
+        this.held.delete(uses);
+        this.own.push(...uses.map((use) => ({ ...use, measuredAt })));
+        this.sumsEndAt = -Infinity;
+      },
+    };
+  }
+
+  private count(uses: OwnUse[], use: OwnUse): void {
+    const { tokens, usd, at, measuredAt } = use;
     this.tokenSum += tokens;
     this.usdSum += usd;
-    const last = this.own.at(-1);
-    if (last && now - last.at < MERGED_MS && last.measuredAt >= this.writtenUntil) {
+    const last = uses.at(-1);
+    if (last && at - last.at < MERGED_MS && last.measuredAt >= this.writtenUntil) {
       last.measuredAt = measuredAt;
       last.tokens += tokens;
       last.usd += usd;
       return;
     }
-    this.own.push({ at: now, measuredAt, tokens, usd });
-    this.sumsEndAt = Math.min(this.sumsEndAt, now + WINDOW_MS);
-    if (this.own.length > OWN_MAX) this.own.splice(0, 2, sumOf(this.own[0]!, this.own[1]!));
-  }
-
-  /**
-   * Adds the use of one response of a connection. It counts here until the record of the connection is written.
-   * @returns function to be called after the connection was recorded, with the time of `performance.now()`
-   */
-  hold(tokens: number, usd: number, now: number): (recordedAt: number) => void {
-    const use = { at: now, tokens, usd };
-    this.held.add(use);
-    this.sumsEndAt = -Infinity;
-    return (measuredAt) => {
-      this.held.delete(use);
-      this.own.push({ ...use, measuredAt });
-      this.sumsEndAt = -Infinity;
-    };
+    uses.push(use);
+    this.sumsEndAt = Math.min(this.sumsEndAt, at + WINDOW_MS);
+    if (uses.length > OWN_MAX) uses.splice(0, 2, sumOf(uses[0]!, uses[1]!));
   }
 
   /** Tokens of the last minute. */
@@ -116,7 +122,7 @@ export class ScopeConsumption {
     this.tokenSum = 0;
     this.usdSum = start === this.loadedPeriod ? this.spentInDatabase : 0;
     this.sumsEndAt = this.present.end;
-    for (const uses of [this.seconds, this.own, this.held]) {
+    for (const uses of [this.seconds, this.own, ...this.held]) {
       for (const { at, tokens, usd } of uses) {
         if (at >= (start ?? 0)) this.usdSum += usd;
         if (at <= from) continue;
@@ -139,7 +145,9 @@ export class ScopeConsumption {
   /** Time until the tokens of the last minute are fewer than the limit. */
   retryMs(now: number): number {
     let tokens = this.tokens(now);
-    for (const use of [...this.seconds, ...this.own, ...this.held].toSorted((a, b) => a.at - b.at)) {
+    for (const use of [...this.seconds, ...this.own, ...[...this.held].flat()].toSorted(
+      (a, b) => a.at - b.at,
+    )) {
       if (use.at <= now - WINDOW_MS) continue;
       tokens -= use.tokens;
       if (tokens < this.limits.tokensPerMinute!) return use.at + WINDOW_MS - now;
@@ -173,6 +181,13 @@ interface Use {
 interface OwnUse extends Use {
   /** Time of `performance.now()`, which is exact enough to tell it from the time of a write. */
   measuredAt: number;
+}
+
+/** Uses of the responses of one connection. */
+export interface HeldUses {
+  add(tokens: number, usd: number, now: number): void;
+  /** Must be called after the connection was recorded. @param measuredAt time of `performance.now()` */
+  release(measuredAt: number): void;
 }
 
 function sumOf(first: OwnUse, second: OwnUse): OwnUse {

@@ -22,7 +22,7 @@ export class RejectedRequests {
   reject(response: HttpResponse, code: ProxyErrorCode, beganAt: number): void {
     const requestId = requestIdFor(response.req);
     const { status, send } = prepareRejection(response, { code }, requestId);
-    this.metrics.proxy.refused(code);
+    this.metrics.proxy.keyRejected(code);
     const log = () => {
       const delivered = response.writableFinished ? status : CLIENT_GONE_STATUS;
       const ms = performance.now() - beganAt;

@@ -1,4 +1,4 @@
-import { firstCodePoints, storableText } from '../../common/text/text.js';
+import { firstCodePoints } from '../../common/text/text.js';
 import { NO_COST, requestCost } from '../../prices/request-cost.js';
 import type { RequestCost } from '../../prices/request-cost.js';
 import type { UpstreamAttempt, UsageOutcome, UsageRecord } from '../../usage/record/usage-record.js';
@@ -8,9 +8,9 @@ import type { MeteredUsage } from '../metering/meter.js';
 import type { TokenCounts } from '../metering/token-counts.js';
 import { generatesNothing } from '../request/generates-nothing.js';
 import type { ProxiedRequest } from '../request/proxied-request.js';
+import { recordedModel } from '../request/request-fields.js';
 
 const PATH_LIMIT = 1_024;
-const MODEL_LIMIT = 200;
 /**
  * Limits the size of a record. A page has 200 records: with every attempt of a large pool and full names, one page
  * would take hundreds of megabytes.
@@ -53,8 +53,7 @@ export function toUsageRecord(request: ProxiedRequest, result: ExchangeResult): 
     attempts: result.attempts.slice(0, MAX_ATTEMPTS).map(toUpstreamAttempt),
     cache_write_tokens: tokens.cache_write_tokens,
     reasoning_tokens: tokens.reasoning_tokens,
-    upstream_model:
-      upstream.upstreamModel === null ? null : storableText(upstream.upstreamModel, MODEL_LIMIT),
+    upstream_model: upstream.upstreamModel === null ? null : recordedModel({ name: upstream.upstreamModel }),
     cost_usd: cost.usd,
     price_source: cost.source,
   };
@@ -64,11 +63,16 @@ export function toUsageRecord(request: ProxiedRequest, result: ExchangeResult): 
 function costOfResult(request: ProxiedRequest, result: ExchangeResult, tokens: TokenCounts): RequestCost {
   const { attempt, attempts, outcome } = result;
   const isRejected = outcome === 'client_error' || outcome === 'no_upstream';
-  if (!attempt || isRejected || !generatesOutput(request) || generatesNothing(request)) return NO_COST;
+  if (!attempt || isRejected || isFreeOfCharge(request)) return NO_COST;
   if (attempts.every(({ error }) => NEVER_BEGAN.includes(error))) return NO_COST;
   const { upstreamModel, id: upstreamId, provider } = attempt.target;
   const name = upstreamModel ?? request.fields.requestedModel?.name ?? null;
   return requestCost(tokens, { name, upstreamId, provider, timeMs: request.arrivedAtMs }, request.prices);
+}
+
+/** Whether the request generates no output. Providers do not charge for counting tokens. */
+function isFreeOfCharge(request: ProxiedRequest): boolean {
+  return !generatesOutput(request) || generatesNothing(request) || COUNTS_TOKENS.test(request.path);
 }
 
 function toUpstreamAttempt({ target, status, error, durationMs }: AttemptResult): UpstreamAttempt {
@@ -99,6 +103,7 @@ export interface ExchangeResult {
 /** Records the result of a request once, and then calls `onRecorded`. A second call for a request does nothing. */
 export type RecordResult = (request: ProxiedRequest, result: ExchangeResult, onRecorded?: () => void) => void;
 
+const COUNTS_TOKENS = /\/count_tokens\/?$/;
 /** Paths of objects that the provider stores. `compact` in the place of an id generates output. */
 const STORED_OBJECT = /\/(?:completions|responses|batches|runs)\/(?!compact\/?$)[^/]/;
 

@@ -7,7 +7,7 @@ import { knownModel } from './upstream-models.js';
 
 /**
  * Responds to `GET /v1/models/{model}` if the first upstream that serves the model has an exact rule for it.
- * @returns false if the upstream has to be asked
+ * @returns false if the upstream has to be queried
  */
 export function respondWithModel(
   request: ProxiedRequest,

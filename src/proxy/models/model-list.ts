@@ -9,7 +9,7 @@ import { ModelListRequest } from './model-list-request.js';
 import { MergedModels, parseModels } from './merged-models.js';
 import type { ListedModel } from './merged-models.js';
 import { isForAnthropic, sendJson } from './own-response.js';
-import { isAsked, modelsOf } from './upstream-models.js';
+import { isQueried, modelsOf } from './upstream-models.js';
 import { prepareRejection } from '../errors/prepared-rejection.js';
 import type { ProxiedRequest, Responder } from '../request/proxied-request.js';
 import { Targets } from '../pool/targets.js';
@@ -33,7 +33,7 @@ export function isModelList({ method, path }: ProxiedRequest): boolean {
   return method === 'GET' && (path === '/v1/models' || path === '/v1/models/');
 }
 
-/** Responds to `GET /v1/models` with the merged models of a pool. At most 50 upstreams are asked. */
+/** Responds to `GET /v1/models` with the merged models of a pool. At most 50 upstreams are queried. */
 @Injectable()
 export class ModelList {
   private readonly semaphores = new KeyedSemaphore<number>(
@@ -78,7 +78,7 @@ class Listing implements Responder {
 
   async run(connections: UpstreamConnections): Promise<void> {
     const lines = this.request.upstreamHeaderLines();
-    const targets = Targets.create(this.upstreams.filter(isAsked), this.request, MAX_LISTED_UPSTREAMS);
+    const targets = Targets.create(this.upstreams.filter(isQueried), this.request, MAX_LISTED_UPSTREAMS);
     const all = [...remaining(targets)];
     this.requests = all.map((target) => new ModelListRequest(target, lines, connections));
     const bodies = await Promise.all(this.requests.map((request) => request.send()));
@@ -116,10 +116,10 @@ class Listing implements Responder {
   /** Yields to other requests between two steps. Drops each body after parsing, to bound the memory. */
   private async merge(bodies: (Buffer | undefined)[], anthropic: boolean): Promise<MergeResult> {
     const result: MergeResult = { merged: new MergedModels(anthropic), hasFailed: false, firstIndex: -1 };
-    let asked = 0;
+    let queried = 0;
     for (const upstream of this.upstreams) {
       if (this.response.destroyed) break;
-      const index = isAsked(upstream) ? asked++ : -1;
+      const index = isQueried(upstream) ? queried++ : -1;
       const own = takeModels(bodies, index);
       if (own || upstream.rules) await this.mergeOne(upstream, own, index, result);
     }

@@ -1,7 +1,7 @@
 import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
 import type { ListedModel } from './merged-models.js';
 
-/** Time of models whose upstream was not asked. */
+/** Time of models whose upstream was not queried. */
 const UNKNOWN_TIME = '1970-01-01T00:00:00Z';
 
 /** Creates the entry of a model that an upstream serves by an exact rule, in the format of OpenAI or Anthropic. */
@@ -12,13 +12,13 @@ function createdModel(id: string, provider: string, anthropic: boolean): ListedM
 }
 
 /** Whether the list of an upstream's models depends on what the upstream lists. */
-export function isAsked({ rules }: PoolUpstream): boolean {
+export function isQueried({ rules }: PoolUpstream): boolean {
   return !rules || rules.dependsOnUpstream;
 }
 
 /**
  * Lists the models of an upstream by the names that lead clients to them.
- * @param own models that the upstream lists; empty if it was not asked or did not respond
+ * @param own models that the upstream lists; empty if it was not queried or did not respond
  */
 export function* modelsOf(
   { rules, provider }: PoolUpstream,
@@ -39,7 +39,7 @@ export function* modelsOf(
   }
 }
 
-/** Entry of `GET /v1/models/{model}`; undefined if the first upstream that serves the model has to be asked. */
+/** Entry of `GET /v1/models/{model}`; undefined if the first upstream that serves the model has to be queried. */
 export function knownModel(
   model: string,
   [first]: readonly PoolUpstream[],

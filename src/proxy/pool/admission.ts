@@ -11,6 +11,7 @@ import { generatesNothing } from '../request/generates-nothing.js';
 import type { ProxiedRequest } from '../request/proxied-request.js';
 
 const SHOWN_MODEL_LENGTH = 200;
+const LISTING = 'GET /v1/models lists the models of this key';
 const CONTROL_CHARACTERS = /\p{Cc}/gu;
 const OF: Record<Level, string> = {
   organization: 'of the organization of this key',
@@ -40,7 +41,7 @@ export class Admission {
     const model = fields.requestedModel?.name;
     const upstreams = upstreamsFor(pool, model);
     if (upstreams.length > 0) return upstreams;
-    return { code: 'model_not_found', message: `no upstream serves the model ${shown(model!)}` };
+    return { code: 'model_not_found', message: `no upstream serves the model ${shown(model!)}; ${LISTING}` };
   }
 
   /** Admits a request within its limits, and sets the headers of the limits. @returns the reason for a rejection */
@@ -50,6 +51,12 @@ export class Admission {
     const verdict = this.limits.admit(limits);
     if (!(verdict instanceof Promise)) return this.apply(request, verdict);
     return verdict.then((later) => this.apply(request, later));
+  }
+
+  /** Checks budgets and tokens before a response of a connection starts. @returns the reason for a rejection */
+  checkUse(limits: AppliedLimits): RejectionReason | undefined {
+    const exceeded = this.limits.check(limits);
+    return exceeded && this.toReason(exceeded);
   }
 
   /** Sets the headers of the limits of a request that is rejected before {@link admit}. */
@@ -76,9 +83,19 @@ export class Admission {
 
   private apply(request: ProxiedRequest, { exceeded, headers }: Verdict): RejectionReason | undefined {
     request.limitHeaders = headers;
-    if (!exceeded) return undefined;
-    this.metrics.proxy.limited(exceeded.limit, exceeded.level);
-    return toReason(exceeded);
+    return exceeded && this.toReason(exceeded);
+  }
+
+  private toReason({ limit, level, retryAfterSeconds: seconds }: Exceeded): RejectionReason {
+    this.metrics.proxy.limited(limit, level);
+    const retryAfterSeconds = seconds ?? undefined;
+    if (limit === 'budget') {
+      const message = `the budget ${OF[level]} is used up; an admin can raise it`;
+      return { code: 'budget_exceeded', message, retryAfterSeconds };
+    }
+    const wait = seconds === null ? '' : `; retry after ${seconds} s`;
+    const message = `the limit ${limit}_per_minute ${OF[level]} is reached${wait}`;
+    return { code: 'rate_limited', message, retryAfterSeconds };
   }
 }
 
@@ -86,15 +103,6 @@ export class Admission {
 function isUnclear(request: ProxiedRequest): boolean {
   const { requestedModel, isModelUnclear } = request.fields;
   return isModelUnclear || (requestedModel?.place === 'form' && request.hasSecondFormModel());
-}
-
-function toReason({ limit, level, retryAfterSeconds }: Exceeded): RejectionReason {
-  if (limit === 'budget') {
-    const message = `the budget ${OF[level]} is used up`;
-    return { code: 'budget_exceeded', message, retryAfterSeconds: retryAfterSeconds ?? undefined };
-  }
-  const message = `the limit ${limit}_per_minute ${OF[level]} is reached`;
-  return { code: 'rate_limited', message, retryAfterSeconds: retryAfterSeconds ?? undefined };
 }
 
 /** Shortens a name for a message, without characters that would change the look of a log or a terminal. */

@@ -54,7 +54,19 @@ export class Targets {
     const upstreamModel =
       upstream.rules && this.model ? upstreamModelOf(upstream.rules, this.model.name) : null;
     const path = pathAt(endpoint, this.targetFor(upstreamModel));
-    return { id, organizationId, name, provider, failoverOn, origin, path, upstreamLines, upstreamModel };
+    const { rules } = upstream;
+    return {
+      id,
+      organizationId,
+      name,
+      provider,
+      failoverOn,
+      origin,
+      path,
+      upstreamLines,
+      upstreamModel,
+      rules,
+    };
   }
 
   private targetFor(upstreamModel: string | null): RequestTarget {
@@ -75,6 +87,8 @@ export interface Target {
   readonly failoverOn: readonly number[];
   /** Name of the model at the upstream; null for the name that the client requested. */
   readonly upstreamModel: string | null;
+  /** Model rules of the upstream; null if it serves every model. */
+  readonly rules: ModelRules | null;
   /** Scheme, host and port. */
   readonly origin: string;
   /** Path and query. */
@@ -103,7 +117,7 @@ function getEndpoint(upstream: PoolUpstream): Endpoint {
 }
 
 /** Part of a {@link Target} that all requests share. */
-interface Endpoint extends EndpointUrl, Omit<Target, 'path' | 'origin' | 'upstreamModel'> {}
+interface Endpoint extends EndpointUrl, Omit<Target, 'path' | 'origin' | 'upstreamModel' | 'rules'> {}
 
 /** Request whose upstreams are chosen. */
 export type RoutedRequest = Pick<ProxiedRequest, 'target' | 'fields'>;

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { HttpRequest } from '../../http/http-exchange.js';
 import { Settings } from '../../config/settings.js';
 import { TICK_MS } from './body-pace.js';
 import { HeldBody } from './held-body.js';
-import type { BodyOwner, Reservations } from './held-body.js';
+import type { BodyOwner, Pausable, Reservations } from './held-body.js';
 
 /**
  * Memory for large request bodies. A body is held until a response begins, because another upstream may have to be
@@ -39,7 +38,7 @@ export class BodyBudget implements Reservations {
    * @param onTooSlow is called at most once, if the body arrives too slowly
    * @returns memory of the body; the caller must release it
    */
-  hold(request: HttpRequest, ownerId: number, size: BodySize, onTooSlow: () => void): HeldBody {
+  hold(request: Pausable, ownerId: number, size: BodySize, onTooSlow: () => void): HeldBody {
     const owner = this.owners.get(ownerId) ?? { id: ownerId, bodies: new Set(), ...EMPTY_ACCOUNT };
     const body = new HeldBody(this, request, owner, size, onTooSlow);
     this.owners.set(ownerId, owner);

@@ -8,6 +8,11 @@ const DISPOSITION = /^content-disposition:\s*form-data\s*(;.*)$/im;
 const NAME = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i;
 const FILE = /;\s*filename\*?=/i;
 
+/** Whether a body is a form (RFC 7578). */
+export function isFormData(contentType: string | undefined): boolean {
+  return FORM_DATA.test(contentType ?? '');
+}
+
 /** Finds the field `model` of a form (RFC 7578) that lies within the first 64 KiB and before any file. */
 export function findFormModel(body: Buffer, contentType: string | undefined): BodySpan | undefined {
   for (const part of partsOf(body, contentType)) {
@@ -46,8 +51,7 @@ function* partsOf(body: Buffer, contentType: string | undefined): Generator<Part
 /** @returns the line end and the boundary that separate the parts; undefined if this is no form */
 function findDelimiter(contentType = ''): Buffer | undefined {
   const [, quoted, token = quoted] = BOUNDARY.exec(contentType) ?? [];
-  const isForm = FORM_DATA.test(contentType) && token !== undefined;
-  return isForm ? Buffer.from(`\r\n--${token}`, 'latin1') : undefined;
+  return isFormData(contentType) && token !== undefined ? Buffer.from(`\r\n--${token}`, 'latin1') : undefined;
 }
 
 /** @param at position after a delimiter @returns undefined if the part has no end */

@@ -1,4 +1,3 @@
-import type { HttpRequest } from '../../http/http-exchange.js';
 import { BodyPace } from './body-pace.js';
 
 /** Bodies up to this size neither wait for memory nor count towards the budget. */
@@ -23,7 +22,7 @@ export class HeldBody {
   /** Pauses the request. */
   constructor(
     private readonly budget: Reservations,
-    private readonly request: HttpRequest,
+    private readonly request: Pausable,
     readonly owner: BodyOwner,
     { wantedBytes, arrivedBytes }: { readonly wantedBytes: number; readonly arrivedBytes: number },
     private readonly onTooSlow: () => void,
@@ -101,6 +100,12 @@ export class HeldBody {
     if (this.state !== 'arriving') return;
     if (this.pace.endTick(this.arrivedBytes > LARGE_BODY_BYTES)) this.onTooSlow();
   }
+}
+
+/** Source of a body's bytes. */
+export interface Pausable {
+  pause(): unknown;
+  resume(): unknown;
 }
 
 /** Memory of one organization's bodies. */

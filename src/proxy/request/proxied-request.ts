@@ -43,7 +43,7 @@ export class ProxiedRequest {
   private ownTime?: string = undefined;
 
   constructor(
-    /** Replaced when the key of an open WebSocket is verified again. */
+    /** Replaced when the key is verified again. */
     public key: AuthenticatedKey,
     private readonly request: HttpRequest,
   ) {

@@ -13,7 +13,9 @@ export function findProxyKey(headers: IncomingHttpHeaders): string | undefined {
     bearerToken(headers.authorization) ??
     singleValue(headers['x-api-key']) ??
     singleValue(headers['api-key']) ??
-    findProtocolKey(headers['sec-websocket-protocol'])
+    (headers['sec-websocket-key'] === undefined
+      ? undefined
+      : findProtocolKey(headers['sec-websocket-protocol']))
   );
 }
 

@@ -267,4 +267,32 @@ describe('the requested model', () => {
   ])('of the path %s is %s', (path, name) => {
     expect(parseFields(path, {}, Buffer.alloc(0)).requestedModel?.name).toBe(name);
   });
+
+  it('is recorded, wherever the request names it', () => {
+    expect(parseFields('/v1/models/gpt-5', {}, Buffer.alloc(0)).model).toBe('gpt-5');
+    expect(parseFields('/v1/models/gpt-5', {}, Buffer.from('{"x":1}')).model).toBe('gpt-5');
+  });
+
+  it('is read from a body with the encoding `identity`', () => {
+    const headers = { 'content-encoding': 'Identity' };
+    expect(parseFields(CHAT, headers, Buffer.from('{"model":"a"}')).requestedModel?.name).toBe('a');
+  });
+
+  const form = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\nform\r\n--b--\r\n';
+  it.each([
+    ['a form', form, 'form', false],
+    ['a form within JSON', `{"model":"json","x":"\r\n${form}"}`, 'form', true],
+    ['a form after JSON', `\r\n{"model":"json"}\r\n${form}`, 'form', true],
+    ['JSON', '{"model":"json"}', undefined, true],
+  ])('of a body that is announced as a form and is %s', (_description, body, name, isModelUnclear) => {
+    const headers = { 'content-type': 'Multipart/Form-Data; boundary=b' };
+    const fields = parseFields('/v1/audio/transcriptions', headers, Buffer.from(body));
+    expect([fields.requestedModel?.name, fields.isModelUnclear]).toEqual([name, isModelUnclear]);
+  });
+
+  it('of a body that is announced as JSON and is a form is not read', () => {
+    const headers = { 'content-type': 'application/json; boundary=b' };
+    const fields = parseFields(CHAT, headers, Buffer.from(form));
+    expect([fields.requestedModel, fields.model]).toEqual([undefined, null]);
+  });
 });

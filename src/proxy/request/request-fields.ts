@@ -1,14 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { storableText } from '../../common/text/text.js';
 import { EMPTY_BUFFER } from '../wire/empty-buffer.js';
-import { readObject } from '../json/json-members.js';
+import { OPEN_BRACE, readObject, skipSpace } from '../json/json-members.js';
 import type { MemberSpan, ObjectText } from '../json/json-members.js';
 import type { Edit } from './edit.js';
-import { findFormModel } from './form-model.js';
+import { findFormModel, isFormData } from './form-model.js';
 import { findPathModel } from './requested-model.js';
 import type { RequestedModel } from './requested-model.js';
 
-const MAX_MODEL_LENGTH = 200;
+/** Maximum length of a model in a usage record; in code points. */
+export const RECORDED_MODEL_LENGTH = 200;
 const WANTED = ['model', 'stream', 'stream_options'];
 /** JSON string of printable ASCII without escapes. Nearly all model names match. */
 const PLAIN_STRING = /^"[\x20\x21\x23-\x5b\x5d-\x7e]*"$/;
@@ -18,16 +19,17 @@ const COMPLETIONS = /^\/v1\/(?:chat\/)?completions\/?$/;
 
 /** Parses the fields that the proxy needs. Never throws: only the upstream rejects an invalid body. */
 export function parseFields(path: string, headers: IncomingHttpHeaders, body: Buffer): RequestFields {
-  const isReadable = headers['content-encoding'] === undefined;
-  const object = isReadable ? readObject(body, WANTED) : undefined;
-  if (!object) return parseOther(path, isReadable ? headers['content-type'] : undefined, body);
+  const contentType = readableType(headers);
+  const isJson = contentType !== undefined && !isFormData(contentType);
+  const object = isJson ? readObject(body, WANTED) : undefined;
+  if (!object) return parseOther(path, contentType, body);
   const span = object.members.get('model');
   const named = parseModel(body, span);
   const stream = isTrue(body, object.members.get('stream'));
   const usageEdit = stream && COMPLETIONS.test(path) ? findUsageEdit(body, object) : undefined;
   const requestedModel = findPathModel(path) ?? named;
   const isModelUnclear = span !== undefined && (named === undefined || span.isRepeated);
-  return { model: recordedModel(named), requestedModel, isModelUnclear, stream, body, usageEdit };
+  return { model: recordedModel(requestedModel), requestedModel, isModelUnclear, stream, body, usageEdit };
 }
 
 /** Parses a request whose body is not a JSON object. @param contentType undefined if the body cannot be read */
@@ -36,7 +38,19 @@ function parseOther(path: string, contentType: string | undefined, body: Buffer)
   const named = span && ({ name: body.toString('utf8', span.start, span.end), place: 'form', span } as const);
   const requestedModel = findPathModel(path) ?? named;
   if (!requestedModel && body.length === 0) return NO_FIELDS;
-  return { ...NO_FIELDS, model: recordedModel(named), requestedModel, body };
+  const isModelUnclear = isFormData(contentType) && startsLikeJson(body);
+  return { ...NO_FIELDS, model: recordedModel(requestedModel), requestedModel, isModelUnclear, body };
+}
+
+/** @returns the content type, empty if there is none; undefined for a compressed body */
+function readableType(headers: IncomingHttpHeaders): string | undefined {
+  const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = headers;
+  return encoding.toLowerCase() === 'identity' ? type : undefined;
+}
+
+/** Whether upstreams that ignore the content type would take the preamble of a form for JSON. */
+function startsLikeJson(body: Buffer): boolean {
+  return body[skipSpace(body, 0, body.length)] === OPEN_BRACE;
 }
 
 function parseModel(body: Buffer, span: MemberSpan | undefined): RequestedModel | undefined {
@@ -51,10 +65,12 @@ function parseModel(body: Buffer, span: MemberSpan | undefined): RequestedModel 
   }
 }
 
-function recordedModel(model: RequestedModel | undefined): string | null {
+/** Name of a model as a usage record has it. */
+export function recordedModel(model: Pick<RequestedModel, 'name'> | undefined): string | null {
   if (!model) return null;
   const { name } = model;
-  return name.length <= MAX_MODEL_LENGTH && PLAIN.test(name) ? name : storableText(name, MAX_MODEL_LENGTH);
+  const isStorable = name.length <= RECORDED_MODEL_LENGTH && PLAIN.test(name);
+  return isStorable ? name : storableText(name, RECORDED_MODEL_LENGTH);
 }
 
 function isTrue(body: Buffer, span: MemberSpan | undefined): boolean {
@@ -83,11 +99,11 @@ function findUsageEdit(body: Buffer, { contentStart, members }: ObjectText): Edi
 
 /** Fields of a request's body that the proxy needs. The rest of the body is relayed without being parsed. */
 export interface RequestFields {
-  /** Name of the model for the usage record, at most 200 characters; null if the body has none. */
+  /** Name of the model for the usage record, at most 200 characters; null if the request names none. */
   readonly model: string | null;
   /** Model that decides which upstreams serve the request; undefined if the request names none. */
   readonly requestedModel?: RequestedModel;
-  /** Whether the body has several members `model`, or one that is not a string. */
+  /** Whether the body has several members `model`, or one that is not a string, or may be read as JSON and as a form. */
   readonly isModelUnclear: boolean;
   /** Whether the client requests an event stream. */
   readonly stream: boolean;

@@ -40,12 +40,15 @@ export function findQueryModel(target: string): { readonly name?: string; readon
   return others.length > 0 ? { isUnclear: true } : { name, isUnclear: false };
 }
 
-/** Replaces the parameter `model` of a request target. */
+/** Replaces the parameter `model` of a request target. Every other byte stays as it was. */
 export function replaceQueryModel(target: string, model: string): string {
-  const query = target.indexOf('?');
-  const parameters = new URLSearchParams(target.slice(query));
-  parameters.set('model', model);
-  return `${target.slice(0, query)}?${parameters.toString()}`;
+  const query = target.indexOf('?') + 1;
+  const pairs = target.slice(query).split('&');
+  const replaced = pairs.map((pair) => {
+    const isModel = new URLSearchParams(`&${pair}`).has('model'); // a leading `?` would be dropped
+    return isModel ? `${pair.split('=', 1)[0]}=${encodeURIComponent(model)}` : pair;
+  });
+  return target.slice(0, query) + replaced.join('&');
 }
 
 /** Edit of the body that names another model. */

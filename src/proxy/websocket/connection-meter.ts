@@ -17,6 +17,8 @@ const MARKS = [START, ...ENDS].map((type) => Buffer.from(`"${type}"`));
 /** Event of an upstream about a response. */
 export interface ResponseEvent {
   readonly kind: 'start' | 'end';
+  /** Whether the response has begun with this event. An upstream may leave out the start. */
+  readonly isFirst: boolean;
   /** Usage of the response that ended. */
   readonly usage: MeteredUsage;
   /** Model of the response, if it is named. */
@@ -49,19 +51,22 @@ export class ConnectionMeter {
     if (!kind) return undefined;
     const response = asObject(event!.response) ?? {};
     const usage = toMeteredUsage(mergeUsage(undefined, asObject(response.usage) ?? {}), provider, true);
-    this.count(kind, usage);
-    return { kind, usage, model: typeof response.model === 'string' ? response.model : null };
+    const isFirst = this.count(kind, usage);
+    return { kind, isFirst, usage, model: typeof response.model === 'string' ? response.model : null };
   }
 
-  private count(kind: ResponseEvent['kind'], { tokens, source }: MeteredUsage): void {
-    if (kind === 'start') {
+  /** @returns whether a response has begun */
+  private count(kind: ResponseEvent['kind'], { tokens, source }: MeteredUsage): boolean {
+    const isFirst = kind === 'start' || !this.isResponding;
+    if (isFirst) {
       this.openResponses++;
       this.responses++;
-      return;
     }
-    this.openResponses = Math.max(0, this.openResponses - 1);
+    if (kind === 'start') return isFirst;
+    this.openResponses--;
     this.tokens = addTokenCounts(this.tokens, tokens);
     if (source !== 'none') this.source = source;
+    return isFirst;
   }
 }
 

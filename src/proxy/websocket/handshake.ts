@@ -1,6 +1,5 @@
 import type { HttpRequest } from '../../http/http-exchange.js';
-import { storableText } from '../../common/text/text.js';
-import { NO_FIELDS } from '../request/request-fields.js';
+import { NO_FIELDS, recordedModel } from '../request/request-fields.js';
 import type { RequestFields } from '../request/request-fields.js';
 import { findQueryModel } from '../request/requested-model.js';
 import { parseProtocols } from '../request/proxy-credential.js';
@@ -8,11 +7,12 @@ import { parseProtocols } from '../request/proxy-credential.js';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const VERSION = '13';
 const PROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const MAX_MODEL_LENGTH = 200;
+/** Element of an `Upgrade` header (RFC 9110, section 7.8). */
+const WEBSOCKET = /(?:^|,)\s*websocket\s*(?:,|$)/i;
 
-/** Whether a request wants a WebSocket. Load balancers may have removed its `Upgrade` header. */
+/** Whether a request wants a WebSocket. Load balancers may have removed some of its headers. */
 export function wantsWebSocket({ headers }: HttpRequest): boolean {
-  return headers['sec-websocket-key'] !== undefined;
+  return headers['sec-websocket-key'] !== undefined || WEBSOCKET.test(headers.upgrade ?? '');
 }
 
 /** Whether a request is a complete WebSocket handshake (RFC 6455, section 4.1). */
@@ -32,8 +32,8 @@ export function isHandshake({ method, headers }: HttpRequest): boolean {
 export function handshakeFields(target: string): RequestFields {
   const { name, isUnclear } = findQueryModel(target);
   if (name === undefined) return { ...NO_FIELDS, stream: true, isModelUnclear: isUnclear };
-  const model = storableText(name, MAX_MODEL_LENGTH);
-  return { ...NO_FIELDS, stream: true, model, requestedModel: { name, place: 'query' } };
+  const requestedModel = { name, place: 'query' } as const;
+  return { ...NO_FIELDS, stream: true, model: recordedModel(requestedModel), requestedModel };
 }
 
 function hasValidProtocols(header: string | undefined): boolean {

@@ -11,6 +11,8 @@ const CHECK_INTERVAL_MS = 5_000;
 /** Connection whose key is verified as long as it is open. */
 export interface KeyHolder {
   readonly secret: string;
+  /** The key is being verified: no message must pass until {@link onKey}. */
+  onVerification(): void;
   /** The key is still valid; its limits may be others. */
   onKey(key: AuthenticatedKey): void;
   /** The key is not valid any more, or cannot be verified. */
@@ -42,6 +44,7 @@ export class OpenWebSockets implements OnApplicationShutdown {
     const holders = this.holders.get(holder.secret) ?? new Set();
     holders.add(holder);
     this.holders.set(holder.secret, holders);
+    if (this.running.has(holder.secret)) holder.onVerification();
     this.verify(holder.secret);
   }
 
@@ -69,6 +72,7 @@ export class OpenWebSockets implements OnApplicationShutdown {
     if (!(key instanceof Promise)) return this.apply(secret, key);
     const verification = { isOutdated: false };
     this.running.set(secret, verification);
+    for (const holder of this.holders.get(secret) ?? []) holder.onVerification();
     const finish = (apply: () => void) => {
       this.running.delete(secret);
       if (verification.isOutdated) this.verify(secret);

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
@@ -7,8 +7,9 @@ import type { AttemptError, AttemptResult } from '../exchange/attempt.js';
 import type { Target } from '../pool/targets.js';
 import type { FailureKind } from '../wire/upstream-connection.js';
 import { toFailureKind } from '../wire/upstream-connections.js';
-import { CLOSE_TIMEOUT_MS, MESSAGE_LIMIT_BYTES } from './client-socket.js';
-import type { CloseTimeout } from './client-socket.js';
+import { LIMIT_BYTES, LIMIT_FIELDS, LIMIT_INFORMATIONAL } from '../wire/header-budget.js';
+import { SOCKET_OPTIONS } from './client-socket.js';
+import { RelayPeer } from './relay-peer.js';
 
 /** Maximum size of a response that is relayed instead of a connection. */
 const BODY_LIMIT_BYTES = 65_536;
@@ -52,8 +53,9 @@ export class UpstreamHandshake implements AttemptResult {
 
   /** Whether the upstream works, but knows no WebSockets at this path. */
   get isUnsupported(): boolean {
-    const { status } = this;
-    return status !== null && (UNSUPPORTED.has(status) || status < 300 || status === NOT_IMPLEMENTED);
+    const { status, target } = this;
+    if (status === null || target.failoverOn.includes(status)) return false;
+    return UNSUPPORTED.has(status) || status < 300 || status === NOT_IMPLEMENTED;
   }
 
   /** Ends the attempt. The listener is not called any more. */
@@ -66,20 +68,20 @@ export class UpstreamHandshake implements AttemptResult {
     const { origin, path, upstreamLines } = this.target;
     // Node calls it with a callback, which the types lack.
     const createConnection = (_: unknown, callback: OnConnection) => this.connect(connect, callback);
-    const options: ClientOptions & CloseTimeout = {
+    const options: ClientOptions & Pick<RequestOptions, 'maxHeaderSize'> = {
+      ...SOCKET_OPTIONS,
       headers: toHeaders(upstreamLines + lines),
-      perMessageDeflate: false,
-      maxPayload: MESSAGE_LIMIT_BYTES,
-      closeTimeout: CLOSE_TIMEOUT_MS,
+      maxHeaderSize: LIMIT_BYTES,
       createConnection: createConnection as unknown as ClientOptions['createConnection'],
       finishRequest: (request) => {
         request.path = path; // a URL would be normalized
+        let informational = 0;
+        request.on('information', () => ++informational > LIMIT_INFORMATIONAL && this.fail('malformed'));
         request.end();
       },
     };
     const socket = new WebSocket(origin, [...protocols], options);
-    socket.on('upgrade', (response) => (this.responseHeaders = toRawHeaders(response)));
-    socket.on('open', () => this.onOpen());
+    socket.on('upgrade', (response) => this.onUpgrade(response));
     socket.on('unexpected-response', (_, response) => this.onResponse(response));
     socket.on('error', (error) => this.fail(this.kindOf(error)));
     return socket;
@@ -93,13 +95,21 @@ export class UpstreamHandshake implements AttemptResult {
     });
   }
 
-  private onOpen(): void {
+  private onUpgrade(response: IncomingMessage): void {
+    if (hasTooManyFields(response)) return this.fail('malformed');
+    this.responseHeaders = toRawHeaders(response);
+    this.socket.on('open', () => this.onOpen(response.socket));
+  }
+
+  private onOpen(raw: Socket): void {
+    if (this.isDecided) return;
     this.status = 101;
     this.decide(null);
-    this.listener.onOpened(this, this.socket);
+    this.listener.onOpened(this, new RelayPeer(this.socket, raw));
   }
 
   private onResponse(response: IncomingMessage): void {
+    if (hasTooManyFields(response)) return this.fail('malformed');
     const chunks: Buffer[] = [];
     let length = 0;
     response.on('data', (chunk: Buffer) => {
@@ -147,11 +157,11 @@ export class UpstreamHandshake implements AttemptResult {
 
 /** Receives the result of a handshake, once. */
 export interface HandshakeListener {
-  onOpened(handshake: UpstreamHandshake, socket: WebSocket): void;
+  onOpened(handshake: UpstreamHandshake, peer: RelayPeer): void;
   onRejected(handshake: UpstreamHandshake): void;
 }
 
-/** Response of an upstream that refused a WebSocket. */
+/** Response of an upstream that rejected a WebSocket. */
 export interface HandshakeRejection {
   readonly status: number;
   readonly body: Buffer;
@@ -170,6 +180,10 @@ function toHeaders(lines: string): Record<string, string> {
     headers.set(name, before === undefined ? value : `${before}, ${value}`);
   }
   return Object.fromEntries(headers);
+}
+
+function hasTooManyFields({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.length > 2 * LIMIT_FIELDS;
 }
 
 function toRawHeaders({ rawHeaders }: IncomingMessage): string[] {

@@ -1,4 +1,3 @@
-import type { WebSocket } from 'ws';
 import type { HttpResponse } from '../../http/http-exchange.js';
 import { CLIENT_GONE_STATUS } from '../../metrics/request-observer.js';
 import type { UsageOutcome } from '../../usage/record/usage-record.js';
@@ -7,8 +6,15 @@ import type { ProxyErrorCode } from '../errors/proxy-error.js';
 import type { Targets } from '../pool/targets.js';
 import type { ProxiedRequest, Responder } from '../request/proxied-request.js';
 import { protocolsForUpstream } from '../request/proxy-credential.js';
-import { requestIdHeaders, toClientHeaders, withLimitHeaders } from '../wire/wire-headers.js';
+import {
+  addVary,
+  mergeSetHeaders,
+  requestIdHeaders,
+  toClientHeaders,
+  withLimitHeaders,
+} from '../wire/wire-headers.js';
 import { acceptClient } from './client-socket.js';
+import type { RelayPeer } from './relay-peer.js';
 import { UpstreamHandshake } from './upstream-handshake.js';
 import type { HandshakeListener } from './upstream-handshake.js';
 import { WebSocketSession } from './web-socket-session.js';
@@ -32,13 +38,13 @@ export class WebSocketExchange implements Responder, HandshakeListener {
     this.request.computeIdAndTime();
   }
 
-  onOpened(handshake: UpstreamHandshake, upstream: WebSocket): void {
+  onOpened(handshake: UpstreamHandshake, upstream: RelayPeer): void {
     this.services.health.recordSuccess(handshake.target.id);
     const { request, response, attempts, services } = this;
     const headers = withLimitHeaders(toClientHeaders(handshake.responseHeaders), request.limitHeaders);
     const client = acceptClient(
       response,
-      upstream.protocol,
+      upstream.socket.protocol,
       [...headers, ...requestIdHeaders(request.id)],
       () => this.session?.onShutdown(),
     );
@@ -50,11 +56,11 @@ export class WebSocketExchange implements Responder, HandshakeListener {
 
   onRejected(handshake: UpstreamHandshake): void {
     const { health } = this.services;
-    if (handshake.error === null) return this.relayRejection(handshake);
     // An upstream without WebSockets is not broken.
-    if (handshake.isUnsupported) health.recordSuccess(handshake.target.id);
+    if (handshake.error === null || handshake.isUnsupported) health.recordSuccess(handshake.target.id);
     else health.recordFailure(handshake.target.id);
-    if (!this.tryNext()) this.relayLast();
+    if (handshake.error === null) this.relayRejection(handshake);
+    else if (!this.tryNext()) this.relayLast();
   }
 
   onResponseClose(): void {
@@ -93,15 +99,11 @@ export class WebSocketExchange implements Responder, HandshakeListener {
     const { request, response } = this;
     this.finish(status, status < 500 ? 'client_error' : 'upstream_error', () => {
       if (response.destroyed) return;
-      const headers = toClientHeaders(responseHeaders).filter(
+      const headers = addVary(toClientHeaders(responseHeaders)).filter(
         (_, i, all) => all[i - (i % 2)] !== 'content-length',
       );
-      response.writeHead(status, [
-        ...withLimitHeaders(headers, request.limitHeaders),
-        'content-length',
-        String(body.length),
-        ...requestIdHeaders(request.id),
-      ]);
+      headers.push('content-length', String(body.length), ...requestIdHeaders(request.id));
+      response.writeHead(status, mergeSetHeaders(response, withLimitHeaders(headers, request.limitHeaders)));
       response.end(body, 'latin1');
     });
   }

@@ -1,16 +1,6 @@
-import type { WebSocket } from 'ws';
-
-/** Bytes that wait for a peer before the other peer is not read any more. */
-const HIGH_WATER_BYTES = 1_048_576;
-const LOW_WATER_BYTES = 262_144;
-
-const NO_STATUS = 1_005;
-const ABNORMAL = 1_006;
-export const GOING_AWAY = 1_001;
-export const UNSUPPORTED_DATA = 1_003;
-export const POLICY_VIOLATION = 1_008;
-export const TRY_AGAIN_LATER = 1_013;
-const BAD_GATEWAY = 1_014;
+import type { MessageMemory } from './message-memory.js';
+import { CloseCode } from './relay-peer.js';
+import type { RelayPeer } from './relay-peer.js';
 
 /** Side that ended the connection first. */
 export type EndedBy = 'client' | 'upstream' | 'proxy';
@@ -19,33 +9,43 @@ export type EndedBy = 'client' | 'upstream' | 'proxy';
 export class WebSocketRelay {
   private hasEnded = false;
   private readonly heartbeat: NodeJS.Timeout;
-  /** Sockets that have not answered the last ping. */
-  private readonly silent = new Set<WebSocket>();
+  /** Peers whose pong is outstanding. */
+  private readonly silent = new Set<RelayPeer>();
+  /** Messages of the client that arrived during a verification. */
+  private readonly waiting: (() => void)[] = [];
 
-  /** @param heartbeatMs interval of the pings; a peer that does not answer until the next one is disconnected */
   constructor(
-    private readonly client: WebSocket,
-    private readonly upstream: WebSocket,
+    private readonly client: RelayPeer,
+    private readonly upstream: RelayPeer,
     private readonly listener: RelayListener,
-    heartbeatMs: number,
+    options: RelayOptions,
   ) {
-    client.on('message', (data: Buffer, isBinary) => {
-      if (!this.hasEnded && this.listener.allows(data, isBinary)) pass(client, upstream, data, isBinary);
+    const [clientMemory, upstreamMemory] = [options.memoryOf(client), options.memoryOf(upstream)];
+    client.socket.on('message', (data: Buffer, isBinary) => {
+      this.onClientMessage(data, isBinary, clientMemory.take());
     });
-    upstream.on('message', (data: Buffer, isBinary) => {
-      if (this.hasEnded) return;
-      pass(upstream, client, data, isBinary);
-      if (!isBinary) this.listener.onUpstreamText(data);
+    upstream.socket.on('message', (data: Buffer, isBinary) => {
+      this.onUpstreamMessage(data, isBinary, upstreamMemory.take());
     });
-    client.on('close', (code, reason) => this.end('client', code, reason));
-    upstream.on('close', (code, reason) => this.end('upstream', code, reason));
-    for (const socket of [client, upstream]) {
-      socket.on('error', ignore); // `close` follows
-      socket.on('pong', () => this.silent.delete(socket));
-      // A peer that sends much may answer late.
-      socket.on('message', () => this.silent.delete(socket));
+    client.socket.on('close', (code, reason) => this.end('client', code, reason));
+    upstream.socket.on('close', (code, reason) => this.end('upstream', code, reason));
+    for (const peer of [client, upstream]) {
+      peer.socket.on('error', ignore); // `close` follows
+      peer.socket.on('pong', () => this.silent.delete(peer));
+      // The pong of a peer that sends much may be late.
+      peer.socket.on('message', () => this.silent.delete(peer));
     }
-    this.heartbeat = setInterval(() => this.ping(), heartbeatMs).unref();
+    this.heartbeat = setInterval(() => this.ping(), options.heartbeatMs).unref();
+  }
+
+  /** Passes no message of the client on until {@link resumeClient}. */
+  pauseClient(): void {
+    this.client.pause('verification');
+  }
+
+  resumeClient(): void {
+    this.client.resume('verification');
+    for (const pass of this.waiting.splice(0)) pass();
   }
 
   /** Ends the connection at both sides. @param code close code (RFC 6455, section 7.4) */
@@ -53,26 +53,54 @@ export class WebSocketRelay {
     this.end('proxy', code, Buffer.from(reason));
   }
 
+  private onClientMessage(data: Buffer, isBinary: boolean, free: () => void): void {
+    if (this.client.isPausedFor('verification')) {
+      this.waiting.push(() => this.passToUpstream(data, isBinary, free)); // was read before the pause
+    } else this.passToUpstream(data, isBinary, free);
+  }
+
+  private passToUpstream(data: Buffer, isBinary: boolean, free: () => void): void {
+    if (this.hasEnded || !this.listener.allows(data, isBinary)) free();
+    else this.upstream.send(data, isBinary, this.client, free);
+  }
+
+  private onUpstreamMessage(data: Buffer, isBinary: boolean, free: () => void): void {
+    if (this.hasEnded) return free();
+    this.client.send(data, isBinary, this.upstream, free);
+    if (!isBinary) this.listener.onUpstreamText(data);
+  }
+
   private end(by: EndedBy, code: number, reason: Buffer): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     clearInterval(this.heartbeat);
     const { client, upstream } = this;
-    if (by === 'client' && code === ABNORMAL) upstream.terminate();
-    else closeSocket(upstream, by === 'proxy' ? GOING_AWAY : code, by === 'proxy' ? '' : reason);
+    if (by === 'client' && code === CloseCode.ABNORMAL) upstream.socket.terminate();
+    else if (by === 'proxy') upstream.close(CloseCode.GOING_AWAY, '');
+    else upstream.close(code, reason);
+    const clientCode = code === CloseCode.ABNORMAL ? CloseCode.BAD_GATEWAY : code;
     // The client sees the end when the usage is recorded.
-    this.listener.onEnd(by, code, () => closeSocket(client, code === ABNORMAL ? BAD_GATEWAY : code, reason));
+    this.listener.onEnd(by, code, () => client.close(clientCode, reason));
+    for (const pass of this.waiting.splice(0)) pass(); // frees their memory
   }
 
   private ping(): void {
-    for (const socket of [this.client, this.upstream]) {
-      if (this.silent.has(socket) && !socket.isPaused) socket.terminate();
+    for (const peer of [this.client, this.upstream]) {
+      const { socket } = peer;
+      if (this.silent.has(peer) && !peer.isPaused) socket.terminate();
       else if (socket.readyState === socket.OPEN) {
-        this.silent.add(socket);
+        this.silent.add(peer);
         socket.ping();
       }
     }
   }
+}
+
+export interface RelayOptions {
+  /** Interval of the pings. A peer whose pong is outstanding at the next ping is disconnected. */
+  readonly heartbeatMs: number;
+  /** Creates the memory for the messages of a peer. */
+  memoryOf(peer: RelayPeer): MessageMemory;
 }
 
 /** Observes a relay. */
@@ -82,21 +110,6 @@ export interface RelayListener {
   onUpstreamText(data: Buffer): void;
   /** @param deliver closes the connection of the client */
   onEnd(by: EndedBy, code: number, deliver: () => void): void;
-}
-
-/** Passes a message on, and stops reading its sender while the receiver is slow. */
-function pass(from: WebSocket, to: WebSocket, data: Buffer, binary: boolean): void {
-  if (to.readyState !== to.OPEN) return;
-  to.send(data, { binary }, () => {
-    if (from.isPaused && to.bufferedAmount <= LOW_WATER_BYTES) from.resume();
-  });
-  if (to.bufferedAmount > HIGH_WATER_BYTES) from.pause();
-}
-
-function closeSocket(socket: WebSocket, code: number, reason: Buffer | string): void {
-  socket.resume(); // the closing handshake has to be read
-  if (code === NO_STATUS) socket.close();
-  else socket.close(code, reason);
 }
 
 function ignore(): void {

@@ -1,10 +1,8 @@
-import type { WebSocket } from 'ws';
 import type { buildConnector } from 'undici';
 import type { AuthenticatedKey } from '../../keys/key-authenticator.js';
-import type { LimitEnforcer } from '../../limits/limit-enforcer.js';
+import type { ConnectionUse, LimitEnforcer } from '../../limits/limit-enforcer.js';
 import type { ProxyMetrics } from '../../metrics/proxy-metrics.js';
-import { NO_COST, requestCost } from '../../prices/request-cost.js';
-import type { RequestCost } from '../../prices/request-cost.js';
+import { requestCost } from '../../prices/request-cost.js';
 import type { UsageOutcome } from '../../usage/record/usage-record.js';
 import type { Admission } from '../pool/admission.js';
 import type { ProxyErrorCode, RejectionReason } from '../errors/proxy-error.js';
@@ -12,32 +10,36 @@ import type { AttemptResult } from '../exchange/attempt.js';
 import type { RecordResult } from '../exchange/usage-record.js';
 import type { Target } from '../pool/targets.js';
 import type { UpstreamHealth } from '../pool/upstream-health.js';
+import type { BodyBudget } from '../request/body-budget.js';
+import type { KeyLimits } from '../request/key-limits.js';
 import type { ProxiedRequest } from '../request/proxied-request.js';
+import { ConnectionCost } from './connection-cost.js';
 import { ConnectionMeter } from './connection-meter.js';
 import type { ResponseEvent } from './connection-meter.js';
-import { findMessageModels } from './message-models.js';
+import { MessageAdmission } from './message-admission.js';
+import { MessageMemory } from './message-memory.js';
+import { readClientMessage } from './message-models.js';
 import type { KeyHolder, OpenWebSockets } from './open-web-sockets.js';
-import {
-  GOING_AWAY,
-  POLICY_VIOLATION,
-  TRY_AGAIN_LATER,
-  UNSUPPORTED_DATA,
-  WebSocketRelay,
-} from './web-socket-relay.js';
+import { CloseCode } from './relay-peer.js';
+import type { RelayPeer } from './relay-peer.js';
+import { WebSocketRelay } from './web-socket-relay.js';
 import type { EndedBy, RelayListener } from './web-socket-relay.js';
 
 const SWITCHING_PROTOCOLS = 101;
-const NORMAL_CODES = new Set([1_000, 1_001, 1_005]);
-const DECIMALS = 1e10;
+const NORMAL_CODES = new Set<number>([CloseCode.NORMAL, CloseCode.GOING_AWAY, CloseCode.NO_STATUS]);
+const RESTARTS = 'the service restarts';
 
 /** Open WebSocket of a client at an upstream: enforces key and limits, and records the usage at its end. */
 export class WebSocketSession implements RelayListener, KeyHolder {
   private readonly meter = new ConnectionMeter();
   private readonly relay: WebSocketRelay;
   private readonly target: Target;
-  private cost: RequestCost = NO_COST;
-  /** Count the responses for the limits until the connection is recorded. */
-  private readonly releases: (() => void)[] = [];
+  private readonly messages: MessageAdmission;
+  private readonly cost = new ConnectionCost();
+  /** Counts the responses for the limits until the connection is recorded. */
+  private readonly use: ConnectionUse;
+  /** Whether the connection ends with its present response, because the server stops. */
+  private isEnding = false;
   /** Model of the latest response, if its messages name it. */
   private model: string | null = null;
 
@@ -46,11 +48,16 @@ export class WebSocketSession implements RelayListener, KeyHolder {
     private readonly request: ProxiedRequest,
     private readonly attempts: readonly AttemptResult[],
     private readonly services: WebSocketServices,
-    client: WebSocket,
-    upstream: WebSocket,
+    client: RelayPeer,
+    upstream: RelayPeer,
   ) {
     this.target = attempts.at(-1)!.target;
-    this.relay = new WebSocketRelay(client, upstream, this, services.heartbeatMs);
+    this.messages = new MessageAdmission(request, this.target.rules, services.admission);
+    this.use = services.enforcer.hold();
+    this.relay = new WebSocketRelay(client, upstream, this, {
+      heartbeatMs: services.heartbeatMs,
+      memoryOf: (peer) => this.createMemory(peer),
+    });
     services.open.add(this);
   }
 
@@ -58,46 +65,55 @@ export class WebSocketSession implements RelayListener, KeyHolder {
     return this.request.secret;
   }
 
+  onVerification(): void {
+    this.relay.pauseClient();
+  }
+
   onKey(key: AuthenticatedKey): void {
     this.request.key = key;
+    this.relay.resumeClient();
   }
 
   onKeyLost(code: ProxyErrorCode): void {
-    this.relay.close(code === 'database_unavailable' ? TRY_AGAIN_LATER : POLICY_VIOLATION, code);
+    this.relay.close(
+      code === 'database_unavailable' ? CloseCode.TRY_AGAIN_LATER : CloseCode.POLICY_VIOLATION,
+      code,
+    );
   }
 
+  /** Ends the connection, after the response that is under way. */
   onShutdown(): void {
-    this.relay.close(GOING_AWAY, 'the service restarts');
+    this.isEnding = true;
+    this.endIfIdle();
+  }
+
+  private endIfIdle(): void {
+    if (!this.meter.isResponding) this.relay.close(CloseCode.GOING_AWAY, RESTARTS);
   }
 
   allows(data: Buffer, isBinary: boolean): boolean {
     const { limits } = this.request.key;
-    if (!limits?.restrictModels) return true;
-    if (isBinary) {
-      this.relay.close(UNSUPPORTED_DATA, 'models are restricted: send JSON as text');
+    if (isBinary && limits?.restrictModels) {
+      this.relay.close(CloseCode.UNSUPPORTED_DATA, 'models are restricted: send JSON as text');
       return false;
     }
-    const models = findMessageModels(data.toString('utf8'));
-    if (!models) return this.refuse({ code: 'invalid_request' });
-    const { names, startsResponse } = models;
-    const isUnnamed = startsResponse && names.length === 0 && !this.request.fields.requestedModel;
-    for (const name of isUnnamed ? [undefined] : names) {
-      const reason = this.services.admission.checkName(name, limits);
-      if (reason) return this.refuse(reason);
-    }
-    return true;
+    if (this.isEnding && readClientMessage(data)?.startsResponse) return false;
+    const reason = limits || this.target.rules ? this.messages.check(data) : undefined;
+    if (reason) this.reject(reason);
+    return reason === undefined;
   }
 
   onUpstreamText(data: Buffer): void {
     const event = this.meter.read(data, this.target.provider);
     if (!event) return;
     this.model = event.model ?? this.model;
+    if (event.isFirst) this.onResponseStart(event);
     if (event.kind === 'end') this.countResponse(event);
-    else if (this.meter.responses > 1) this.admitResponse();
+    if (this.isEnding) this.endIfIdle();
   }
 
   onEnd(by: EndedBy, code: number, deliver: () => void): void {
-    const { request, attempts, cost } = this;
+    const { request, attempts, meter } = this;
     this.services.open.remove(this);
     request.fields = { ...request.fields, model: request.fields.model ?? this.model };
     this.services.finish(
@@ -108,12 +124,12 @@ export class WebSocketSession implements RelayListener, KeyHolder {
         attempt: attempts.at(-1),
         attempts,
         isStream: true,
-        usage: this.meter.usage,
-        countedCost: cost,
+        usage: meter.usage,
+        countedCost: this.cost.total(meter.isResponding),
       },
       deliver,
     );
-    for (const release of this.releases) release();
+    this.use.release();
   }
 
   private outcomeOf(by: EndedBy, code: number): UsageOutcome {
@@ -124,26 +140,46 @@ export class WebSocketSession implements RelayListener, KeyHolder {
 
   /** Counts a response for limits and budgets. */
   private countResponse({ usage: { tokens } }: ResponseEvent): void {
-    const { upstreamModel, id: upstreamId, provider } = this.target;
-    const { fields, key, prices } = this.request;
-    const name = upstreamModel ?? fields.requestedModel?.name ?? this.model;
-    const cost = requestCost(tokens, { name, upstreamId, provider, timeMs: Date.now() }, prices);
-    this.cost = addCosts(this.cost, cost);
-    if (key.limits)
-      this.releases.push(this.services.enforcer.hold(key.limits, tokens.total_tokens, cost.usd));
+    const { id: upstreamId, provider } = this.target;
+    const { key, prices } = this.request;
+    const cost = requestCost(
+      tokens,
+      { name: this.pricedModel, upstreamId, provider, timeMs: Date.now() },
+      prices,
+    );
+    this.cost.add(cost);
+    if (key.limits) this.use.add(key.limits, tokens.total_tokens, cost.usd);
+  }
+
+  private get pricedModel(): string | null {
+    const { upstreamModel } = this.target;
+    const inQuery = upstreamModel ?? this.request.fields.requestedModel?.name ?? null;
+    return this.messages.queryModel === undefined ? (this.model ?? inQuery) : inQuery;
   }
 
   /** Admits a response like a request. The handshake admitted the first one. */
-  private admitResponse(): void {
-    const admitted = this.services.admission.admit(this.request);
-    const apply = (reason: RejectionReason | undefined) => void (reason && this.refuse(reason));
+  private onResponseStart({ model }: ResponseEvent): void {
+    const wrongModel = this.messages.checkResponse(model);
+    if (wrongModel) return this.reject(wrongModel);
+    if (this.meter.responses === 1) return;
+    const { admission, keyLimits } = this.services;
+    if (keyLimits.takeRequestToken(this.request.key.id, performance.now()) > 0)
+      return this.reject({ code: 'rate_limited' });
+    const admitted = admission.admit(this.request);
+    const apply = (reason: RejectionReason | undefined) => reason && this.reject(reason);
     if (admitted instanceof Promise) admitted.then(apply, () => this.onKeyLost('database_unavailable'));
     else apply(admitted);
   }
 
-  private refuse({ code }: RejectionReason): false {
-    this.relay.close(POLICY_VIOLATION, code);
-    return false;
+  private reject({ code }: RejectionReason): void {
+    this.relay.close(CloseCode.POLICY_VIOLATION, code);
+  }
+
+  private createMemory(peer: RelayPeer): MessageMemory {
+    const { bodies } = this.services;
+    return new MessageMemory(peer, bodies, this.request.key.organizationId, () =>
+      this.reject({ code: 'request_timeout' }),
+    );
   }
 }
 
@@ -154,17 +190,13 @@ export interface WebSocketServices {
   readonly health: UpstreamHealth;
   readonly metrics: ProxyMetrics;
   readonly open: OpenWebSockets;
+  readonly keyLimits: KeyLimits;
+  /** Memory for large messages. */
+  readonly bodies: BodyBudget;
   readonly handshakeTimeoutMs: number;
   /** Interval of the pings to both peers. */
   readonly heartbeatMs: number;
   /** Connects to upstreams on behalf of an organization. */
   connectorFor(organizationId: number): buildConnector.connector;
   readonly finish: RecordResult;
-}
-
-/** Adds the cost of a further response. The sum is unknown if one of the costs is. */
-function addCosts(sum: RequestCost, next: RequestCost): RequestCost {
-  const usd =
-    sum.usd === null || next.usd === null ? null : Math.round((sum.usd + next.usd) * DECIMALS) / DECIMALS;
-  return { usd, source: next.source === 'none' ? sum.source : next.source };
 }

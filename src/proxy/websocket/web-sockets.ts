@@ -7,6 +7,8 @@ import { Metrics } from '../../metrics/metrics.js';
 import { AddressGuard } from '../../upstreams/network/address-guard.js';
 import { guardedConnector } from '../../upstreams/network/guarded-connector.js';
 import { Admission } from '../pool/admission.js';
+import { BodyBudget } from '../request/body-budget.js';
+import { KeyLimits } from '../request/key-limits.js';
 import type { RecordResult } from '../exchange/usage-record.js';
 import type { Targets } from '../pool/targets.js';
 import { UpstreamHealth } from '../pool/upstream-health.js';
@@ -30,6 +32,8 @@ export class WebSockets {
     enforcer: LimitEnforcer,
     health: UpstreamHealth,
     open: OpenWebSockets,
+    keyLimits: KeyLimits,
+    bodies: BodyBudget,
     { proxy: metrics }: Metrics,
   ) {
     const { upstreamFirstByteTimeoutMs: handshakeTimeoutMs, upstreamIdleTimeoutMs } = settings;
@@ -40,6 +44,8 @@ export class WebSockets {
       enforcer,
       health,
       open,
+      keyLimits,
+      bodies,
       metrics,
       handshakeTimeoutMs,
       heartbeatMs,

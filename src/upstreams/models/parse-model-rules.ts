@@ -34,7 +34,7 @@ function parseRule(given: unknown): ModelRule | Violation {
   return hasPlacedStar(model, as) ? { model, as } : new Violation(MISPLACED_STAR);
 }
 
-const MISPLACED_STAR = 'may have one * in as only if there is exactly one * in model';
+const MISPLACED_STAR = 'may have a * in as only if model has exactly one *; as may have one';
 
 function hasPlacedStar(model: string, as: string): boolean {
   return starsOf(as) === 0 || (starsOf(as) === 1 && starsOf(model) === 1);
