@@ -117,6 +117,17 @@ describe('the limit of requests', () => {
     expect((await call(app, key, A_CALL)).status).toBe(200);
   });
 
+  it.each([
+    [1, 1_000],
+    [2, 100],
+  ])('that is raised from %d to %d applies at once', async (from, to) => {
+    const { owner, key, id } = await limited({ requests_per_minute: from });
+    const statuses = await inParallel(from + 1, async () => (await call(app, key, A_CALL)).status);
+    expect(tally(statuses)).toEqual({ 200: from, 429: 1 });
+    await owner.admin.put(`/me/keys/${id}/limits`).send({ requests_per_minute: to }).expect(200);
+    await eventually(async () => expect((await call(app, key, A_CALL)).status).toBe(200), 5_000);
+  });
+
   it('of an organization counts all keys together, that of a key one', async () => {
     const { owner, key } = await limited({ requests_per_minute: 4 }, 'organization');
     const other = await mintKey(owner);

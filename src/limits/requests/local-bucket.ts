@@ -37,9 +37,21 @@ export class LocalBucket {
   constructor(
     readonly scope: string,
     readonly level: Level,
-    public capacity: number,
+    private limit: number,
   ) {
-    this.left = capacity;
+    this.left = limit;
+  }
+
+  /** Requests per minute, all of which a full bucket holds. */
+  get capacity(): number {
+    return this.limit;
+  }
+
+  /** Another capacity refills the bucket at another rate, so the time at which it has a token is unknown. */
+  set capacity(capacity: number) {
+    if (capacity === this.limit) return;
+    this.limit = capacity;
+    this.emptyUntil = -Infinity;
   }
 
   /** Whether requests wait for a token. */
