@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { WrittenUsage } from '../../src/limits/consumption/written-usage.js';
 import { LimitEnforcer } from '../../src/limits/limit-enforcer.js';
-import { applyLimits } from '../../src/limits/rules/applied-limits.js';
+import { applyLimits, nextLimitsVersion } from '../../src/limits/rules/applied-limits.js';
 import type { Level, LimitedKey, LimitTexts } from '../../src/limits/rules/applied-limits.js';
 import type { LimitSet } from '../../src/limits/rules/limit-set.js';
 import { startApp } from '../support/app.js';
@@ -110,7 +110,7 @@ it('10,000 requests with random limits are decided as a simple model decides', a
 /** Admits a request, and counts its use. @returns the limit that was hit */
 async function admit(key: LimitedKey, sets: Record<Level, LimitSet | null>, tokens: number, usd: number) {
   const texts = Object.entries(sets).map(([level, set]) => [level, set && JSON.stringify(set)]);
-  const limits = applyLimits(key, Object.fromEntries(texts) as LimitTexts);
+  const limits = applyLimits(key, Object.fromEntries(texts) as LimitTexts, nextLimitsVersion());
   const { exceeded } = limits ? await enforcer.admit(limits) : {};
   if (exceeded) return { limit: exceeded.limit, level: exceeded.level };
   if (limits) enforcer.record(limits, tokens, usd);

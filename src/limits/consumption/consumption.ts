@@ -56,11 +56,8 @@ export class Consumption {
   /** Finds the consumption of a level. The sums are up to date if {@link needsRead} is false. */
   get(limits: LevelLimits): ScopeConsumption {
     const known = this.scopes.get(limits.name);
-    if (known) {
-      known.limits = limits;
-      return known;
-    }
-    const scope = new ScopeConsumption(limits);
+    known?.update(limits);
+    const scope = known ?? new ScopeConsumption(limits);
     this.scopes.set(limits.name, scope);
     return scope;
   }

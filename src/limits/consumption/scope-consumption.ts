@@ -43,7 +43,9 @@ export class ScopeConsumption {
     return this.currentLimits;
   }
 
-  set limits(limits: LevelLimits) {
+  /** Applies the limits of a key, unless newer ones are known: a key that a long request holds may have old ones. */
+  update(limits: LevelLimits): void {
+    if (limits.version < this.currentLimits.version) return;
     this.currentLimits = limits;
     this.sumsEndAt = -Infinity;
   }

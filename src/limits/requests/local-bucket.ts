@@ -1,4 +1,4 @@
-import type { Level } from '../rules/applied-limits.js';
+import type { Level, LevelLimits } from '../rules/applied-limits.js';
 import { REFILL_PER_SECOND } from './take-statement.js';
 import type { TakenRow } from './take-statement.js';
 
@@ -34,24 +34,31 @@ export class LocalBucket {
   private usesNow = 0;
   private usesBefore = 0;
 
-  constructor(
-    readonly scope: string,
-    readonly level: Level,
-    private limit: number,
-  ) {
-    this.left = limit;
+  constructor(private limits: LevelLimits) {
+    this.left = this.capacity;
+  }
+
+  get scope(): string {
+    return this.limits.name;
+  }
+
+  get level(): Level {
+    return this.limits.level;
   }
 
   /** Requests per minute, all of which a full bucket holds. */
   get capacity(): number {
-    return this.limit;
+    return this.limits.requestsPerMinute!;
   }
 
-  /** Another capacity refills the bucket at another rate, so the time at which it has a token is unknown. */
-  set capacity(capacity: number) {
-    if (capacity === this.limit) return;
-    this.limit = capacity;
-    this.emptyUntil = -Infinity;
+  /**
+   * Applies the limits of a key, unless newer ones are known: a key that a long request holds may have old ones. Another
+   * capacity refills the bucket at another rate, so the time at which it has a token is unknown.
+   */
+  update(limits: LevelLimits): void {
+    if (limits.version < this.limits.version) return;
+    if (limits.requestsPerMinute !== this.capacity) this.emptyUntil = -Infinity;
+    this.limits = limits;
   }
 
   /** Whether requests wait for a token. */

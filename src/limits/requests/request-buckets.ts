@@ -44,11 +44,11 @@ export class RequestBuckets implements BeforeApplicationShutdown {
   }
 
   /** Finds the bucket of a limit. */
-  get({ name, level, requestsPerMinute }: LevelLimits): LocalBucket {
-    const capacity = requestsPerMinute!;
-    const bucket = this.buckets.get(name) ?? new LocalBucket(name, level, capacity);
-    this.buckets.set(name, bucket);
-    bucket.capacity = capacity;
+  get(limits: LevelLimits): LocalBucket {
+    const known = this.buckets.get(limits.name);
+    known?.update(limits);
+    const bucket = known ?? new LocalBucket(limits);
+    this.buckets.set(limits.name, bucket);
     return bucket;
   }
 
