@@ -4,7 +4,7 @@ import { periodAt } from './rules/budget-period.js';
 import { reaches } from './rules/limit-set.js';
 import { Consumption } from './consumption/consumption.js';
 import type { ScopeConsumption } from './consumption/scope-consumption.js';
-import { addRateLimitHeaders } from './rate-limit-headers.js';
+import { rateLimitHeaders } from './rate-limit-headers.js';
 import { RequestBuckets } from './requests/request-buckets.js';
 import type { LocalBucket } from './requests/local-bucket.js';
 
@@ -51,7 +51,7 @@ export class LimitEnforcer {
   /** Headers of the limits as far as this replica knows them, for a request that is rejected for another reason. */
   headers(limits: AppliedLimits): readonly string[] {
     const { scopes, buckets } = this.countersOf(limits);
-    return headersOf(scopes, buckets, performance.now(), Date.now());
+    return rateLimitHeaders(scopes, buckets, performance.now(), Date.now());
   }
 
   /** Counts the use of a request. */
@@ -97,7 +97,7 @@ export class LimitEnforcer {
   ): Verdict {
     const exceeded = findSpent(scopes, time) ?? this.findEmpty(buckets, now) ?? findUsedUp(scopes, time);
     if (!exceeded) this.use(buckets, now);
-    return { exceeded, headers: headersOf(scopes, buckets, now, time) };
+    return { exceeded, headers: rateLimitHeaders(scopes, buckets, now, time) };
   }
 
   private findEmpty(buckets: readonly LocalBucket[], now: number): Exceeded | undefined {
@@ -170,45 +170,4 @@ function findUsedUp(scopes: readonly ScopeConsumption[], time: number): Exceeded
 
 function wholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / MS_PER_SECOND));
-}
-
-function headersOf(
-  scopes: readonly ScopeConsumption[],
-  buckets: readonly LocalBucket[],
-  now: number,
-  time: number,
-): string[] {
-  const headers: string[] = [];
-  addRequestHeaders(headers, buckets, now);
-  addTokenHeaders(headers, scopes, time);
-  return headers;
-}
-
-/** Adds the headers of the level that allows the fewest further requests. */
-function addRequestHeaders(headers: string[], buckets: readonly LocalBucket[], now: number): void {
-  let closest: LocalBucket | undefined;
-  let fewest = Infinity;
-  for (const bucket of buckets) {
-    const remaining = bucket.remaining(now);
-    if (remaining > fewest || (remaining === fewest && bucket.capacity >= closest!.capacity)) continue;
-    closest = bucket;
-    fewest = remaining;
-  }
-  if (closest) addRateLimitHeaders(headers, 'requests', closest.capacity, fewest, closest.resetMs(now));
-}
-
-/** Adds the headers of the level that allows the fewest further tokens. */
-function addTokenHeaders(headers: string[], scopes: readonly ScopeConsumption[], time: number): void {
-  let closest: ScopeConsumption | undefined;
-  let [fewest, limit] = [Infinity, Infinity];
-  for (const scope of scopes) {
-    const { tokensPerMinute } = scope.limits;
-    const remaining = tokensPerMinute === null ? Infinity : Math.max(0, tokensPerMinute - scope.tokens(time));
-    if (remaining > fewest || (remaining === fewest && tokensPerMinute! >= limit)) continue;
-    closest = scope;
-    fewest = remaining;
-    limit = tokensPerMinute!;
-  }
-  if (closest && fewest < Infinity)
-    addRateLimitHeaders(headers, 'tokens', limit, fewest, closest.resetMs(time));
 }
