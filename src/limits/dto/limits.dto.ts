@@ -114,7 +114,7 @@ class LimitSetResponse implements LimitSet {
 
 const USD = { type: 'number', minimum: 0, example: 12.5 };
 
-/** Use of a budget in the present period. */
+/** Use of a budget in the current period. */
 export interface BudgetStatus {
   readonly spent_usd: number;
   readonly remaining_usd: number;
