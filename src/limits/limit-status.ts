@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { roundCost } from '../common/text/decimal.js';
 import { PreparedQueries } from '../database/connection/prepared-queries.js';
 import type { LimitScope } from './rules/applied-limits.js';
 import { periodAt } from './rules/budget-period.js';
@@ -16,7 +17,6 @@ const REQUESTS = {
       AND ($2::text IS NULL OR user_id = $2) AND ($3::bigint IS NULL OR key_id = $3)
       AND NOT (outcome = 'client_error' AND upstream_id IS NULL)`,
 };
-const COST_UNITS = 1e10;
 
 /** Consumption of a scope for people to read, from the usage records. */
 @Injectable()
@@ -43,7 +43,7 @@ function budgetStatus({ usd, period }: Budget, spent: number, now: Date): Budget
   const { start, end } = periodAt(period, now);
   return {
     spent_usd: spent,
-    remaining_usd: Math.max(0, Math.round((usd - spent) * COST_UNITS) / COST_UNITS),
+    remaining_usd: Math.max(0, roundCost(usd - spent)),
     period_start: start?.toISOString() ?? null,
     period_end: end?.toISOString() ?? null,
     is_exceeded: reaches(spent, { usd, period }),
