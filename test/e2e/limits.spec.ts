@@ -325,6 +325,8 @@ describe('the routes of limits', () => {
     await member.put(`/me/keys/${key.id}/limits`).send('nonsense').expect(403);
     await member.get(`${team.base}/keys/${key.id}/limits`).expect(403);
     await team.admin.put(`/me/keys/${key.id}/limits`).send({}).expect(404);
+    for (const id of [key.id, 999_999_999])
+      await team.admin.put(`/me/keys/${id}/limits`).send({ requests_per_minute: 0 }).expect(400);
     await team.admin.put(`${team.base}/keys/999999999/limits`).send({}).expect(404);
     const { body } = await team.admin
       .put(`${team.base}/keys/${key.id}/limits`)
