@@ -9,13 +9,13 @@ import type { BudgetStatus, LimitStatusResponse } from './dto/limits.dto.js';
 import { reaches } from './rules/limit-set.js';
 import type { Budget, LimitSet } from './rules/limit-set.js';
 
-/** Requests that were rejected before an upstream was tried do not count. */
+/** Requests without an upstream were rejected or given up before their admission, except the lists that mintkeep makes. */
 const REQUESTS = {
   name: 'limits.requests',
   text: `SELECT count(*) AS requests FROM usage_records
     WHERE organization_id = $1 AND at > now() - interval '60 seconds'
       AND ($2::text IS NULL OR user_id = $2) AND ($3::bigint IS NULL OR key_id = $3)
-      AND NOT (outcome = 'client_error' AND upstream_id IS NULL)`,
+      AND (upstream_id IS NOT NULL OR outcome = 'ok')`,
 };
 
 /** Consumption of a scope for people to read, from the usage records. */

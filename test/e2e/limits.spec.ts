@@ -314,6 +314,17 @@ describe('the routes of limits', () => {
     ]);
   });
 
+  it('count admitted requests only', async () => {
+    const owner = await personalOwner(app);
+    const key = await mintKey(owner);
+    for (let i = 0; i < 2; i++)
+      expect((await callRecorded(app, owner, key, A_CALL)).record.outcome).toBe('no_upstream');
+    await fillPool(owner, { url: upstream.url, provider: 'openai' });
+    await callRecorded(app, owner, key, A_CALL);
+    const { body } = await owner.admin.get('/me/limits').expect(200);
+    expect(body.status.requests_last_minute).toBe(1);
+  });
+
   it('check the role before the body', async () => {
     const team = await teamOwner(app);
     const user = `limited-${team.organizationId}`;
