@@ -73,6 +73,6 @@ export class KeyLimitsService {
   }
 
   private async withStatus(key: ProxyKey, limits: LimitSet): Promise<LimitsResponse> {
-    return { limits, status: await this.status.of(scopeOf('key', key), limits) };
+    return { limits, status: await this.status.read(scopeOf('key', key), limits) };
   }
 }

@@ -23,7 +23,7 @@ const REQUESTS = {
 export class LimitStatus {
   constructor(private readonly queries: PreparedQueries) {}
 
-  async of(scope: LimitScope, { budget }: LimitSet): Promise<LimitStatusResponse> {
+  async read(scope: LimitScope, { budget }: LimitSet): Promise<LimitStatusResponse> {
     const now = new Date();
     const query = { ...scope, countsTokens: true, period: budget?.period ?? null };
     const { organizationId, userId, keyId } = scope;
