@@ -6,7 +6,7 @@ import { Invalidations } from '../database/invalidation/invalidations.js';
 import type { Invalidation } from '../database/invalidation/replica-listener.js';
 import { LeasedCache } from '../database/invalidation/leased-cache.js';
 import { UrgentQueries } from '../database/connection/urgent-queries.js';
-import { applyLimits } from '../limits/rules/applied-limits.js';
+import { applyLimits, nextLimitsVersion } from '../limits/rules/applied-limits.js';
 import type { AppliedLimits, LimitTexts } from '../limits/rules/applied-limits.js';
 import { LIMITS_CHANGED } from '../limits/limits.service.js';
 import { isKeySecret } from './key-format.js';
@@ -105,8 +105,9 @@ export class KeyAuthenticator {
   }
 
   private async read(secret: string): Promise<AuthenticatedKey | undefined> {
+    const version = nextLimitsVersion();
     const [row] = await this.queries.rows<Row>(FIND, [tokenHash(secret)]);
-    return row && toKey(row);
+    return row && toKey(row, version);
   }
 
   private accept(key: AuthenticatedKey | undefined): AuthenticatedKey | undefined {
@@ -128,8 +129,11 @@ function isExpired({ expiresAt }: AuthenticatedKey): boolean {
   return expiresAt !== null && expiresAt <= Date.now();
 }
 
-function toKey({ id, organization_id, user_id, expires_at, ...texts }: Row): AuthenticatedKey {
+function toKey(
+  { id, organization_id, user_id, expires_at, ...texts }: Row,
+  limitsVersion: number,
+): AuthenticatedKey {
   const expiresAt = expires_at === null ? null : Date.parse(expires_at);
   const key = { id, organizationId: organization_id, userId: user_id };
-  return { ...key, expiresAt, limits: applyLimits(key, texts), isInGrace: false };
+  return { ...key, expiresAt, limits: applyLimits(key, texts, limitsVersion), isInGrace: false };
 }

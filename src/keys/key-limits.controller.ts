@@ -57,7 +57,7 @@ export class KeyLimitsController {
   }
 
   @Operation('getOrganizationKeyLimits', 'Get the limits of a key of an organization', {
-    description: 'An admin can read the limits of any key, a member only those of their own.',
+    description: 'For admins. Holders read the limits of their own keys at `/me/keys/{key_id}/limits`.',
     response: LimitsResponse,
     rejects: [NotFound],
   })

@@ -40,12 +40,13 @@ export class KeyLimitsService {
   }
 
   /**
-   * Checks that the holder of a key may change its limits.
-   * @throws NotFound if the user holds no such key @throws OrganizationNotFound @throws AdminsOnly
+   * Checks that the holder of a key may change its limits. A user without such a key passes: {@link replace} throws
+   * `NotFound`, after the body was checked.
+   * @throws OrganizationNotFound @throws AdminsOnly
    */
   async assertMayChange(user: SessionUser, id: number): Promise<void> {
     const key = await this.keys.findOneBy({ id, userId: user.id });
-    if (!key) throw new NotFound();
+    if (!key) return;
     const { role } = await this.scopes.findScope(user, key.organizationId);
     assertRole(role, CHANGE_KEY_LIMITS);
   }
@@ -72,6 +73,6 @@ export class KeyLimitsService {
   }
 
   private async withStatus(key: ProxyKey, limits: LimitSet): Promise<LimitsResponse> {
-    return { limits, status: await this.status.of(scopeOf('key', key), limits) };
+    return { limits, status: await this.status.read(scopeOf('key', key), limits) };
   }
 }

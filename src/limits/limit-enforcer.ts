@@ -4,11 +4,16 @@ import { periodAt } from './rules/budget-period.js';
 import { reaches } from './rules/limit-set.js';
 import { Consumption } from './consumption/consumption.js';
 import type { HeldUses, ScopeConsumption } from './consumption/scope-consumption.js';
-import { addRateLimitHeaders } from './rate-limit-headers.js';
+import { rateLimitHeaders } from './rate-limit-headers.js';
 import { RequestBuckets } from './requests/request-buckets.js';
 import type { LocalBucket } from './requests/local-bucket.js';
 
 const MS_PER_SECOND = 1_000;
+/**
+ * A request waits again if others have used the tokens that it waited for, or if the sums that it waited for are about
+ * a period that ended meanwhile.
+ */
+const MAX_WAITS = 2;
 
 /** Decision on a request. */
 export interface Verdict {
@@ -26,7 +31,10 @@ export interface Exceeded {
   readonly retryAfterSeconds: number | null;
 }
 
-/** Admits requests within the limits of their keys. The budget is checked first, then the requests, then the tokens. */
+/**
+ * Admits requests within the limits of their keys. The budget is checked first, then the requests, then the tokens. Of
+ * several levels that reject a request, the one with the longest wait decides.
+ */
 @Injectable()
 export class LimitEnforcer {
   constructor(
@@ -58,7 +66,7 @@ export class LimitEnforcer {
   /** Headers of the limits as far as this replica knows them, for a request that is rejected for another reason. */
   headers(limits: AppliedLimits): readonly string[] {
     const { scopes, buckets } = this.countersOf(limits);
-    return headersOf(scopes, buckets, performance.now(), Date.now());
+    return rateLimitHeaders(scopes, buckets, performance.now(), Date.now());
   }
 
   /** Counts the use of a request. */
@@ -93,13 +101,17 @@ export class LimitEnforcer {
     scopes: readonly ScopeConsumption[],
     buckets: readonly LocalBucket[],
   ): Promise<Verdict> {
-    const [now, time] = [performance.now(), Date.now()];
-    const unread = scopes.filter((scope) => this.consumption.needsRead(scope, time));
-    const missing = buckets.filter((bucket) => !bucket.hasToken(now) && !bucket.isEmpty(now));
-    await Promise.all([
-      unread.length > 0 ? this.consumption.read(unread) : undefined,
-      missing.length > 0 && !this.buckets.isOffline(now) ? this.buckets.take(missing) : undefined,
-    ]);
+    for (let attempt = 0; attempt < MAX_WAITS; attempt++) {
+      const [now, time] = [performance.now(), Date.now()];
+      const unread = scopes.filter((scope) => this.consumption.needsRead(scope, time));
+      const isOffline = this.buckets.isOffline(now);
+      const missing = buckets.filter((bucket) => !isOffline && !bucket.hasToken(now) && !bucket.isEmpty(now));
+      if (unread.length === 0 && missing.length === 0) break;
+      await Promise.all([
+        unread.length > 0 ? this.consumption.read(unread) : undefined,
+        missing.length > 0 ? this.buckets.take(missing) : undefined,
+      ]);
+    }
     return this.decide(scopes, buckets, performance.now(), Date.now());
   }
 
@@ -111,15 +123,18 @@ export class LimitEnforcer {
   ): Verdict {
     const exceeded = findSpent(scopes, time) ?? this.findEmpty(buckets, now) ?? findUsedUp(scopes, time);
     if (!exceeded) this.use(buckets, now);
-    return { exceeded, headers: headersOf(scopes, buckets, now, time) };
+    return { exceeded, headers: rateLimitHeaders(scopes, buckets, now, time) };
   }
 
   private findEmpty(buckets: readonly LocalBucket[], now: number): Exceeded | undefined {
     const isOffline = this.buckets.isOffline(now);
-    const empty = buckets.find((bucket) => !(isOffline ? bucket.hasOwnToken(now) : bucket.hasToken(now)));
-    if (!empty) return undefined;
-    for (const bucket of buckets) bucket.onDemand(now);
-    return { limit: 'requests', level: empty.level, retryAfterSeconds: wholeSeconds(empty.retryMs(now)) };
+    let strictest: Exceeded | undefined;
+    for (const bucket of buckets) {
+      if (isOffline ? bucket.hasOwnToken(now) : bucket.hasToken(now)) continue;
+      strictest = stricter(strictest, 'requests', bucket.level, bucket.retryMs(now));
+    }
+    if (strictest) for (const bucket of buckets) bucket.onDemand(now);
+    return strictest;
   }
 
   private use(buckets: readonly LocalBucket[], now: number): void {
@@ -171,66 +186,35 @@ function isForgotten({ scopes, buckets }: Counters): boolean {
 }
 
 function findSpent(scopes: readonly ScopeConsumption[], time: number): Exceeded | undefined {
+  let strictest: Exceeded | undefined;
   for (const scope of scopes) {
     scope.usedAt = time;
     const { budget, level } = scope.limits;
     if (!budget || !reaches(scope.spent(time), budget)) continue;
     const { end } = periodAt(budget.period, new Date(time));
-    return { limit: 'budget', level, retryAfterSeconds: end && wholeSeconds(end.getTime() - time) };
+    strictest = stricter(strictest, 'budget', level, end && end.getTime() - time);
   }
-  return undefined;
+  return strictest;
 }
 
 function findUsedUp(scopes: readonly ScopeConsumption[], time: number): Exceeded | undefined {
+  let strictest: Exceeded | undefined;
   for (const scope of scopes) {
     const { tokensPerMinute, level } = scope.limits;
     if (tokensPerMinute === null || scope.tokens(time) < tokensPerMinute) continue;
-    return { limit: 'tokens', level, retryAfterSeconds: wholeSeconds(scope.retryMs(time)) };
+    strictest = stricter(strictest, 'tokens', level, scope.retryMs(time));
   }
-  return undefined;
+  return strictest;
 }
 
-function wholeSeconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / MS_PER_SECOND));
-}
-
-function headersOf(
-  scopes: readonly ScopeConsumption[],
-  buckets: readonly LocalBucket[],
-  now: number,
-  time: number,
-): string[] {
-  const headers: string[] = [];
-  addRequestHeaders(headers, buckets, now);
-  addTokenHeaders(headers, scopes, time);
-  return headers;
-}
-
-/** Adds the headers of the level that allows the fewest further requests. */
-function addRequestHeaders(headers: string[], buckets: readonly LocalBucket[], now: number): void {
-  let closest: LocalBucket | undefined;
-  let fewest = Infinity;
-  for (const bucket of buckets) {
-    const remaining = bucket.remaining(now);
-    if (remaining > fewest || (remaining === fewest && bucket.capacity >= closest!.capacity)) continue;
-    closest = bucket;
-    fewest = remaining;
-  }
-  if (closest) addRateLimitHeaders(headers, 'requests', closest.capacity, fewest, closest.resetMs(now));
-}
-
-/** Adds the headers of the level that allows the fewest further tokens. */
-function addTokenHeaders(headers: string[], scopes: readonly ScopeConsumption[], time: number): void {
-  let closest: ScopeConsumption | undefined;
-  let [fewest, limit] = [Infinity, Infinity];
-  for (const scope of scopes) {
-    const { tokensPerMinute } = scope.limits;
-    const remaining = tokensPerMinute === null ? Infinity : Math.max(0, tokensPerMinute - scope.tokens(time));
-    if (remaining > fewest || (remaining === fewest && tokensPerMinute! >= limit)) continue;
-    closest = scope;
-    fewest = remaining;
-    limit = tokensPerMinute!;
-  }
-  if (closest && fewest < Infinity)
-    addRateLimitHeaders(headers, 'tokens', limit, fewest, closest.resetMs(time));
+/** Selects the limit with the longer wait. Null is the longest: no time ends it. */
+function stricter(
+  known: Exceeded | undefined,
+  limit: Exceeded['limit'],
+  level: Level,
+  waitMs: number | null,
+): Exceeded {
+  const retryAfterSeconds = waitMs === null ? null : Math.max(1, Math.ceil(waitMs / MS_PER_SECOND));
+  if (known && (known.retryAfterSeconds ?? Infinity) >= (retryAfterSeconds ?? Infinity)) return known;
+  return { limit, level, retryAfterSeconds };
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { roundCost } from '../common/text/decimal.js';
 import { PreparedQueries } from '../database/connection/prepared-queries.js';
 import type { LimitScope } from './rules/applied-limits.js';
 import { periodAt } from './rules/budget-period.js';
@@ -8,22 +9,21 @@ import type { BudgetStatus, LimitStatusResponse } from './dto/limits.dto.js';
 import { reaches } from './rules/limit-set.js';
 import type { Budget, LimitSet } from './rules/limit-set.js';
 
-/** Requests that were rejected before an upstream was tried do not count. */
+/** Requests without an upstream were rejected or given up before their admission, except the lists that mintkeep makes. */
 const REQUESTS = {
   name: 'limits.requests',
   text: `SELECT count(*) AS requests FROM usage_records
     WHERE organization_id = $1 AND at > now() - interval '60 seconds'
       AND ($2::text IS NULL OR user_id = $2) AND ($3::bigint IS NULL OR key_id = $3)
-      AND NOT (outcome = 'client_error' AND upstream_id IS NULL)`,
+      AND (upstream_id IS NOT NULL OR outcome = 'ok')`,
 };
-const COST_UNITS = 1e10;
 
 /** Consumption of a scope for people to read, from the usage records. */
 @Injectable()
 export class LimitStatus {
   constructor(private readonly queries: PreparedQueries) {}
 
-  async of(scope: LimitScope, { budget }: LimitSet): Promise<LimitStatusResponse> {
+  async read(scope: LimitScope, { budget }: LimitSet): Promise<LimitStatusResponse> {
     const now = new Date();
     const query = { ...scope, countsTokens: true, period: budget?.period ?? null };
     const { organizationId, userId, keyId } = scope;
@@ -43,7 +43,7 @@ function budgetStatus({ usd, period }: Budget, spent: number, now: Date): Budget
   const { start, end } = periodAt(period, now);
   return {
     spent_usd: spent,
-    remaining_usd: Math.max(0, Math.round((usd - spent) * COST_UNITS) / COST_UNITS),
+    remaining_usd: Math.max(0, roundCost(usd - spent)),
     period_start: start?.toISOString() ?? null,
     period_end: end?.toISOString() ?? null,
     is_exceeded: reaches(spent, { usd, period }),

@@ -51,6 +51,6 @@ export class MemberLimitsController {
   })
   @Get(':userId/limits')
   get(@Scope() scope: OwnerScope, @Param('userId') userId: string): Promise<LimitsResponse> {
-    return this.limits.ofMember(scope, userId);
+    return this.limits.getOfMember(scope, userId);
   }
 }

@@ -67,12 +67,12 @@ export class LimitsService {
   }
 
   /** Limits of every member with the consumption of one. @throws AdminsOnly @throws NotFound */
-  async ofMember({ organizationId, role, user }: OwnerScope, userId: string): Promise<LimitsResponse> {
+  async getOfMember({ organizationId, role, user }: OwnerScope, userId: string): Promise<LimitsResponse> {
     if (userId !== user.id) assertRole(role, 'read the limits of other members');
     if (!(await this.members.find(organizationId, userId, this.dataSource.manager))) throw new NotFound();
     const { member: limits } = await read(organizationId, this.dataSource.manager);
     const scope = scopeOf('member', { id: 0, organizationId, userId });
-    return { limits, status: await this.status.of(scope, limits) };
+    return { limits, status: await this.status.read(scope, limits) };
   }
 
   /** Records new limits in the audit trail. */
@@ -93,7 +93,7 @@ export class LimitsService {
     limits: OrganizationLimits,
   ): Promise<OrganizationLimitsResponse> {
     const scope = scopeOf('organization', { id: 0, organizationId, userId: '' });
-    return { ...limits, status: await this.status.of(scope, limits.organization) };
+    return { ...limits, status: await this.status.read(scope, limits.organization) };
   }
 }
 

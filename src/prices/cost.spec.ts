@@ -28,6 +28,27 @@ it('costs are exact, as long as a number can be', () => {
   );
 });
 
+it('costs of prices with any decimals are exact, and rounded half up', () => {
+  const finePrice = fc.record({ digits: fc.nat(1_000_000_000), decimals: fc.nat(15) });
+  fc.assert(
+    fc.property(count, finePrice, count, finePrice, (input, inputPrice, output, outputPrice) => {
+      const valueOf = ({ digits, decimals }: typeof inputPrice) => Number(`${digits}e-${decimals}`);
+      // Units of 1e-21 USD: 15 decimals of a price per million tokens.
+      const unitsOf = (tokens: number, { digits, decimals }: typeof inputPrice) =>
+        BigInt(tokens) * BigInt(digits) * 10n ** BigInt(15 - decimals);
+      const units = unitsOf(input, inputPrice) + unitsOf(output, outputPrice);
+      const prices = {
+        input: valueOf(inputPrice),
+        output: valueOf(outputPrice),
+        cachedInput: 0,
+        cacheWrite: 0,
+      };
+      const rounded = (units + 5n * 10n ** 10n) / 10n ** 11n;
+      expect(costOf({ input, cached: 0, written: 0, output }, prices)).toBe(Number(rounded) / 1e10);
+    }),
+  );
+});
+
 describe('requestCost', () => {
   const model = { name: 'm', upstreamId: 1, provider: 'custom', timeMs: 0 };
   const own = new OwnPrices([{ model: 'm', input: 1, output: 2 }]);
@@ -49,6 +70,18 @@ describe('requestCost', () => {
     expect(requestCost(figures(1, 1), { ...model, name: null }, own)).toEqual(UNKNOWN_COST);
     expect(requestCost(figures(1, 1), { ...model, name: 'n' }, own)).toEqual(UNKNOWN_COST);
     expect(requestCost(figures(1, 1), model, undefined)).toEqual(UNKNOWN_COST);
+  });
+
+  it.each([
+    ['openrouter', 'neversleep/llama-3-lumimaid-8b', 1, 7, 0.000_005_343_8],
+    ['perplexity', 'sonar', 100, 50, 0.012_15],
+  ])('of %s %s follows the price list to the last decimal', (provider, name, input, output, usd) => {
+    expect(
+      requestCost(figures(input, output), { ...model, provider, name, timeMs: Date.now() }, undefined),
+    ).toEqual({
+      usd,
+      source: 'list',
+    });
   });
 
   it('prices more cached tokens than input without an error', () => {

@@ -1,3 +1,5 @@
+import { toDecimal } from '../common/text/decimal.js';
+
 /** Parts of the price of a request. */
 export interface PricedTokens {
   /** Includes `cached` and `written`. */
@@ -15,37 +17,46 @@ export interface ModelPrices {
   readonly cacheWrite: number;
 }
 
-/** Costs are multiples of 1e-10 USD: a price per million tokens has at most 4 decimals. */
+/** Costs have 10 decimals. */
 const UNITS_PER_USD = 1e10;
-/** Decimals of a price per million tokens, as a factor. */
-const PRICE_UNITS = 10_000;
+/** Decimals of most prices per million tokens. With so many, costs are multiples of a unit. */
+const COMMON_DECIMALS = 4;
+const PRICE_UNITS = 10 ** COMMON_DECIMALS;
 
-/** @returns the exact cost in USD */
+/** Computes the cost in USD: exact, and rounded half up if it has more than 10 decimals. */
 export function costOf(tokens: PricedTokens, prices: ModelPrices): number {
   const { cached, written, output } = tokens;
   const uncached = Math.max(0, tokens.input - cached - written);
-  const [input, cachedInput] = [toUnits(prices.input), toUnits(prices.cachedInput)];
-  const [cacheWrite, outputPrice] = [toUnits(prices.cacheWrite), toUnits(prices.output)];
-  const units = uncached * input + cached * cachedInput + written * cacheWrite + output * outputPrice;
+  const parts: CostPart[] = [
+    [uncached, prices.input],
+    [cached, prices.cachedInput],
+    [written, prices.cacheWrite],
+    [output, prices.output],
+  ];
+  const hasCommonDecimals = parts.every(([, price]) => toUnits(price) / PRICE_UNITS === price);
+  const units = hasCommonDecimals ? unitsOf(parts) : Infinity;
   // Below this limit, every product and sum of whole numbers is exact.
-  if (units <= Number.MAX_SAFE_INTEGER) return units / UNITS_PER_USD;
-  const exact =
-    product(uncached, input) +
-    product(cached, cachedInput) +
-    product(written, cacheWrite) +
-    product(output, outputPrice);
-  return Number(exact) / UNITS_PER_USD;
+  return (units <= Number.MAX_SAFE_INTEGER ? units : exactUnitsOf(parts)) / UNITS_PER_USD;
+}
+
+/** Number of tokens, and USD per million of them. */
+type CostPart = readonly [tokens: number, price: number];
+
+function unitsOf(parts: readonly CostPart[]): number {
+  return parts.reduce((sum, [tokens, price]) => sum + tokens * toUnits(price), 0);
 }
 
 function toUnits(price: number): number {
   return Math.round(price * PRICE_UNITS);
 }
 
-function product(tokens: number, units: number): bigint {
-  return BigInt(tokens) * BigInt(units);
-}
-
-/** Rounds half up at the 10th decimal. */
-export function roundCost(usd: number): number {
-  return Math.round(usd * UNITS_PER_USD) / UNITS_PER_USD;
+function exactUnitsOf(parts: readonly CostPart[]): number {
+  const prices = parts.map(([, price]) => toDecimal(price));
+  const decimals = Math.max(COMMON_DECIMALS, ...prices.map((price) => price.decimals));
+  const sum = parts.reduce((total, [tokens], i) => {
+    const { digits, decimals: own } = prices[i]!;
+    return total + BigInt(tokens) * digits * 10n ** BigInt(decimals - own);
+  }, 0n);
+  const unit = 10n ** BigInt(decimals - COMMON_DECIMALS);
+  return Number((2n * sum + unit) / (2n * unit));
 }

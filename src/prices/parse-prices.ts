@@ -29,7 +29,8 @@ function parsePrice(given: unknown): OwnPrice | Violation {
   if (!isPatternText(model))
     return new Violation(`needs a model of 1 to ${PATTERN_MAX} characters without control characters`);
   const hasUpstream = id !== undefined && id !== null;
-  if (hasUpstream && !isId(id)) return new Violation('has an invalid upstream_id');
+  if (hasUpstream && !isId(id))
+    return new Violation(`needs an upstream_id that is null or an integer from 0 to ${ID_MAX}`);
   const parts = parseParts(rest);
   if (parts instanceof Violation) return parts;
   return hasUpstream ? { model, upstream_id: id, ...parts } : { model, ...parts };

@@ -2,10 +2,9 @@ import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import type { ModelInfo, Provider as ListedProvider, Usage } from '@pydantic/genai-prices';
 import { LRUCache } from 'lru-cache';
 import { PROVIDERS } from '../upstreams/provider.js';
-import { isDecimal } from '../common/text/decimal.js';
-import { costOf, roundCost } from './cost.js';
+import { roundCost } from '../common/text/decimal.js';
+import { costOf } from './cost.js';
 import type { ModelPrices, PricedTokens } from './cost.js';
-import { PRICE_DECIMALS } from './parse-prices.js';
 
 /** Ids of providers that differ in the package. `custom` has no counterpart. */
 const IDS: Readonly<Record<string, string>> = { xai: 'x-ai' };
@@ -71,7 +70,8 @@ function findModel(provider: string, model: string, timeMs: number): MatchedMode
 }
 
 function flatPrices({ prices }: ModelInfo): Partial<ModelPrices> | undefined {
-  if (Array.isArray(prices)) return undefined;
+  // Prices per request are left to the package, like those of a time.
+  if (Array.isArray(prices) || prices.requests_kcount !== undefined) return undefined;
   const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok } = prices;
   const all = {
     input: input_mtok,
@@ -79,7 +79,7 @@ function flatPrices({ prices }: ModelInfo): Partial<ModelPrices> | undefined {
     cachedInput: cache_read_mtok,
     cacheWrite: cache_write_mtok,
   };
-  const isFlat = Object.values(all).every((price) => price === undefined || isDecimal(price, PRICE_DECIMALS));
+  const isFlat = Object.values(all).every((price) => price === undefined || typeof price === 'number');
   return isFlat ? (all as Partial<ModelPrices>) : undefined;
 }
 
@@ -125,7 +125,8 @@ export function listPrices(
 }
 
 function toListed(provider: string, listed: ListedProvider, model: ModelInfo, now: Date): ListedPrice {
-  const only = { ...listed, models: [model] };
+  // The pattern of a model need not match its id.
+  const only = { ...listed, models: [{ ...model, match: { equals: model.id } }] };
   const price = calcPrice({}, model.id, { provider: only, timestamp: now })?.model_price ?? {};
   const base = (name: string) => {
     const value = price[name];

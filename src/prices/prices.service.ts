@@ -79,5 +79,7 @@ async function assertOwnUpstreams(
   const found = new Set(rows.map(({ id }) => id));
   const index = prices.findIndex(({ upstream_id: id }) => id !== undefined && !found.has(id));
   if (index >= 0)
-    throw new InvalidPrices(`prices is invalid: price ${index + 1} has the upstream_id of no own upstream`);
+    throw new InvalidPrices(
+      `prices is invalid: price ${index + 1} needs the upstream_id of an upstream of this organization`,
+    );
 }

@@ -117,6 +117,17 @@ describe('the limit of requests', () => {
     expect((await call(app, key, A_CALL)).status).toBe(200);
   });
 
+  it.each([
+    [1, 1_000],
+    [2, 100],
+  ])('that is raised from %d to %d applies at once', async (from, to) => {
+    const { owner, key, id } = await limited({ requests_per_minute: from });
+    const statuses = await inParallel(from + 1, async () => (await call(app, key, A_CALL)).status);
+    expect(tally(statuses)).toEqual({ 200: from, 429: 1 });
+    await owner.admin.put(`/me/keys/${id}/limits`).send({ requests_per_minute: to }).expect(200);
+    await eventually(async () => expect((await call(app, key, A_CALL)).status).toBe(200), 5_000);
+  });
+
   it('of an organization counts all keys together, that of a key one', async () => {
     const { owner, key } = await limited({ requests_per_minute: 4 }, 'organization');
     const other = await mintKey(owner);
@@ -303,6 +314,17 @@ describe('the routes of limits', () => {
     ]);
   });
 
+  it('count admitted requests only', async () => {
+    const owner = await personalOwner(app);
+    const key = await mintKey(owner);
+    for (let i = 0; i < 2; i++)
+      expect((await callRecorded(app, owner, key, A_CALL)).record.outcome).toBe('no_upstream');
+    await fillPool(owner, { url: upstream.url, provider: 'openai' });
+    await callRecorded(app, owner, key, A_CALL);
+    const { body } = await owner.admin.get('/me/limits').expect(200);
+    expect(body.status.requests_last_minute).toBe(1);
+  });
+
   it('check the role before the body', async () => {
     const team = await teamOwner(app);
     const user = `limited-${team.organizationId}`;
@@ -314,6 +336,8 @@ describe('the routes of limits', () => {
     await member.put(`/me/keys/${key.id}/limits`).send('nonsense').expect(403);
     await member.get(`${team.base}/keys/${key.id}/limits`).expect(403);
     await team.admin.put(`/me/keys/${key.id}/limits`).send({}).expect(404);
+    for (const id of [key.id, 999_999_999])
+      await team.admin.put(`/me/keys/${id}/limits`).send({ requests_per_minute: 0 }).expect(400);
     await team.admin.put(`${team.base}/keys/999999999/limits`).send({}).expect(404);
     const { body } = await team.admin
       .put(`${team.base}/keys/${key.id}/limits`)

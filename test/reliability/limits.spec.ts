@@ -198,4 +198,23 @@ describe('while the database is unreachable', () => {
     }, 20_000);
     expect(await statusOf(replica, spender)).toBe(429);
   });
+
+  it('requests count for the bucket once the database is back', async () => {
+    await startReplicas(2);
+    const [replica, other] = replicas as [TestApp, TestApp];
+    const { key } = await limited({ requests_per_minute: 20 });
+    expect(await statusOf(replica, key)).toBe(200);
+    await database.refuse();
+    const beganAt = performance.now();
+    for (let i = 0; i < 25; i++) await statusOf(replica, key);
+    await database.admit();
+    await eventually(async () => {
+      const [row] = await database.query<{ tokens: number }>('SELECT tokens FROM request_buckets');
+      expect(row!.tokens).toBeLessThan(10);
+    });
+    const statuses = await inParallel(20, (i) => statusOf([replica, other][i % 2]!, key));
+    const { 200: admitted = 0 } = tally(statuses) as { 200?: number };
+    const seconds = (performance.now() - beganAt) / 1_000;
+    expect(admitted).toBeLessThanOrEqual(1 + Math.ceil(seconds * 20 * REFILL));
+  });
 });

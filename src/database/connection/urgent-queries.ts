@@ -51,6 +51,20 @@ export class UrgentQueries implements OnApplicationShutdown {
     }
   }
 
+  /** Like {@link rows} without the retry, for a statement that must not be applied twice. */
+  async rowsOnce<Row extends pg.QueryResultRow>(
+    statement: PreparedStatement,
+    values: unknown[],
+  ): Promise<Row[]> {
+    const pool = this.pools.at(-1)!;
+    try {
+      return await preparedRows<Row>(pool, statement, values);
+    } catch (error) {
+      this.replace(pool);
+      throw error;
+    }
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await Promise.all(this.pools.map((pool) => pool.end()));
   }

@@ -5,18 +5,26 @@ import type { Period } from '../rules/limit-set.js';
 /** Tokens of requests that ended within so many seconds count towards the limit of tokens. */
 export const WINDOW_SECONDS = 60;
 
-/** Question for the consumption of one scope. */
+/** Query for the consumption of one scope. */
 export interface ScopeQuery extends LimitScope {
   readonly countsTokens: boolean;
   /** Null without a budget. */
   readonly period: Period | null;
 }
 
+/** Query for the sums of a scope. */
+export interface LoadQuery extends ScopeQuery {
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  /** Start of the period at that time; null for `total`, and without a budget. */
+  readonly start: number | null;
+}
+
 const OF_SCOPE = `organization_id = s.organization_id AND (s.user_id IS NULL OR user_id = s.user_id)
   AND (s.key_id IS NULL OR key_id = s.key_id)`;
 
 /**
- * Reads the tokens of the last minute by second, and the costs of the present period, for each scope in $1. Costs are the
+ * Reads the tokens of the last minute by second, and the costs of the current period, for each scope in $1. Costs are the
  * sums of the roll-ups of the period.
  */
 export const CONSUMPTION = {

@@ -56,11 +56,8 @@ export class Consumption {
   /** Finds the consumption of a level. The sums are up to date if {@link needsRead} is false. */
   get(limits: LevelLimits): ScopeConsumption {
     const known = this.scopes.get(limits.name);
-    if (known) {
-      known.limits = limits;
-      return known;
-    }
-    const scope = new ScopeConsumption(limits);
+    known?.update(limits);
+    const scope = known ?? new ScopeConsumption(limits);
     this.scopes.set(limits.name, scope);
     return scope;
   }
@@ -69,25 +66,14 @@ export class Consumption {
     return !scope.isFresh(now, MAX_AGE_MS) && now >= this.offlineUntil;
   }
 
-  /** Reads the sums. Never rejects: without the database, the last ones count. */
+  /** Reads the sums, or waits for the read of them that is running. Never rejects: without the database, the last ones count. */
   async read(scopes: readonly ScopeConsumption[]): Promise<void> {
-    const beganAt = Date.now();
-    const queries = scopes.map(({ limits }) => ({
-      ...limits,
-      countsTokens: limits.tokensPerMinute !== null,
-      period: limits.budget?.period ?? null,
-    }));
-    try {
-      const values = consumptionValues(queries, new Date(beganAt));
-      const rows = await this.urgent.rows<ConsumptionRow>(CONSUMPTION, values);
-      await nextTurn(); // see `WrittenUsage`: the response to an earlier write was read before
-      const writtenUntil = this.written.until;
-      const rowByScope = new Map(rows.map((row) => [row.scope, row]));
-      for (const scope of scopes)
-        this.onLoaded(scope, rowByScope.get(scope.limits.name), beganAt, writtenUntil);
-    } catch {
-      this.offlineUntil = Date.now() + OFFLINE_MS;
+    const others = scopes.filter((scope) => !scope.reading);
+    if (others.length > 0) {
+      const reading = this.readNow(others);
+      for (const scope of others) scope.reading = reading;
     }
+    await Promise.all(scopes.flatMap(({ reading }) => reading ?? []));
   }
 
   @Interval(POLL_MS)
@@ -105,14 +91,28 @@ export class Consumption {
     this.isPolling = false;
   }
 
-  private onLoaded(
-    scope: ScopeConsumption,
-    row: ConsumptionRow | undefined,
-    beganAt: number,
-    writtenUntil: number,
-  ): void {
-    if (!row || beganAt < scope.loadedAt) return;
-    scope.onLoaded(row, beganAt, writtenUntil);
+  private async readNow(scopes: readonly ScopeConsumption[]): Promise<void> {
+    const beganAt = Date.now();
+    const queries = scopes.map((scope) => scope.queryAt(beganAt));
+    try {
+      const values = consumptionValues(queries, new Date(beganAt));
+      const rows = await this.urgent.rows<ConsumptionRow>(CONSUMPTION, values);
+      await nextTurn(); // see `WrittenUsage`: the response to an earlier write was read before
+      const writtenUntil = this.written.until;
+      const rowByScope = new Map(rows.map((row) => [row.scope, row]));
+      for (const [i, scope] of scopes.entries()) {
+        const query = queries[i]!;
+        const row = rowByScope.get(query.name);
+        if (row && scope.onLoaded(row, query, writtenUntil)) this.notify(scope);
+      }
+    } catch {
+      this.offlineUntil = Date.now() + OFFLINE_MS;
+    } finally {
+      for (const scope of scopes) scope.reading = undefined;
+    }
+  }
+
+  private notify(scope: ScopeConsumption): void {
     for (const listener of this.listeners) listener(scope);
   }
 }

@@ -1,8 +1,9 @@
 import type { LevelLimits } from '../rules/applied-limits.js';
-import { periodAt } from '../rules/budget-period.js';
-import type { Budget } from '../rules/limit-set.js';
+import { currentPeriod } from '../rules/budget-period.js';
+import type { CurrentPeriod } from '../rules/budget-period.js';
+import type { Period } from '../rules/limit-set.js';
 import { WINDOW_SECONDS } from './consumption-statement.js';
-import type { ConsumptionRow } from './consumption-statement.js';
+import type { ConsumptionRow, LoadQuery } from './consumption-statement.js';
 
 const MS_PER_SECOND = 1_000;
 const WINDOW_MS = WINDOW_SECONDS * MS_PER_SECOND;
@@ -19,13 +20,13 @@ export class ScopeConsumption {
   usedAt = Date.now();
   /** Whether a new object takes the place of this one. */
   isForgotten = false;
-  /** Beginning of the last successful load. */
-  loadedAt = -Infinity;
+  /** Read of the sums that is running. */
+  reading?: Promise<void> = undefined;
   private seconds: readonly Use[] = [];
   private spentInDatabase = 0;
-  /** Period that the loaded sum is about. */
-  private loadedPeriod?: number | null = undefined;
-  private present: Present;
+  /** Query that the last sums are the result of. */
+  private loaded?: LoadQuery = undefined;
+  private current: CurrentPeriod;
   private own: OwnUse[] = [];
   /** Uses whose records follow when their connections end, by connection. */
   private readonly held = new Set<OwnUse[]>();
@@ -36,31 +37,45 @@ export class ScopeConsumption {
   private sumsEndAt = -Infinity;
 
   constructor(private currentLimits: LevelLimits) {
-    this.present = presentPeriod(currentLimits.budget, 0);
+    this.current = currentPeriod(currentLimits.budget, 0);
   }
 
   get limits(): LevelLimits {
     return this.currentLimits;
   }
 
-  set limits(limits: LevelLimits) {
+  /** Applies the limits of a key, unless newer ones are known: a key that a long request holds may have old ones. */
+  update(limits: LevelLimits): void {
+    if (limits.version < this.currentLimits.version) return;
     this.currentLimits = limits;
     this.sumsEndAt = -Infinity;
   }
 
-  /** @param writtenUntil time of `performance.now()` until which the records of this replica were written before the sums were read */
-  onLoaded({ tokens, spent }: ConsumptionRow, beganAt: number, writtenUntil: number): void {
-    this.loadedAt = beganAt;
+  /** Creates the query for the sums. */
+  queryAt(now: number): LoadQuery {
+    const { level, name, organizationId, userId, keyId, tokensPerMinute } = this.limits;
+    const query = { level, name, organizationId, userId, keyId, countsTokens: tokensPerMinute !== null };
+    return { ...query, period: this.period, start: this.startAt(now), at: now };
+  }
+
+  /**
+   * Takes over the sums, unless newer ones are known or the limits of now need others.
+   * @param writtenUntil time of `performance.now()` until which the records of this replica were written before the sums were read
+   * @returns whether the sums were taken over
+   */
+  onLoaded({ tokens, spent }: ConsumptionRow, query: LoadQuery, writtenUntil: number): boolean {
+    if (query.at < (this.loaded?.at ?? -Infinity) || !this.fits(query)) return false;
+    this.loaded = query;
     this.seconds = (tokens ?? []).map(([second, count]) => ({
       at: second * MS_PER_SECOND,
       tokens: count,
       usd: 0,
     }));
     this.spentInDatabase = spent ?? 0;
-    this.loadedPeriod = this.startAt(beganAt);
     this.sumsEndAt = -Infinity;
     this.writtenUntil = writtenUntil;
     this.own = this.own.filter(({ measuredAt }) => measuredAt >= writtenUntil);
+    return true;
   }
 
   /**
@@ -109,7 +124,7 @@ export class ScopeConsumption {
     return this.tokenSum;
   }
 
-  /** USD of the present period. */
+  /** USD of the current period. */
   spent(now: number): number {
     if (now >= this.sumsEndAt) this.sumUp(now);
     return this.usdSum;
@@ -120,8 +135,8 @@ export class ScopeConsumption {
     const start = this.startAt(now);
     const from = now - WINDOW_MS;
     this.tokenSum = 0;
-    this.usdSum = start === this.loadedPeriod ? this.spentInDatabase : 0;
-    this.sumsEndAt = this.present.end;
+    this.usdSum = this.hasSumSince(start) ? this.spentInDatabase : 0;
+    this.sumsEndAt = this.current.end;
     for (const uses of [this.seconds, this.own, ...this.held]) {
       for (const { at, tokens, usd } of uses) {
         if (at >= (start ?? 0)) this.usdSum += usd;
@@ -132,14 +147,30 @@ export class ScopeConsumption {
     }
   }
 
-  /** USD of the present period that the database has. */
-  get spentInRecords(): number {
-    return this.spentInDatabase;
+  /** USD that the database has, and the start of their period: Unix time in milliseconds, null for `total`. */
+  get spentInRecords(): { readonly usd: number; readonly start: number | null } {
+    return { usd: this.spentInDatabase, start: this.loaded?.start ?? null };
   }
 
-  /** Whether the loaded sums are recent enough, and those of the present period. */
+  /** Whether the loaded sums are recent enough, those that the limits need, and those of the current period. */
   isFresh(now: number, maxAgeMs: number): boolean {
-    return now - this.loadedAt <= maxAgeMs && this.startAt(now) === this.loadedPeriod;
+    const { loaded } = this;
+    if (!loaded || now - loaded.at > maxAgeMs || !this.fits(loaded)) return false;
+    return this.hasSumSince(this.startAt(now));
+  }
+
+  private get period(): Period | null {
+    return this.limits.budget?.period ?? null;
+  }
+
+  /** Whether the result of a query has the sums that the limits need. */
+  private fits({ period, countsTokens }: LoadQuery): boolean {
+    return period === this.period && (countsTokens || this.limits.tokensPerMinute === null);
+  }
+
+  /** Whether the loaded sum is that of the period with this start. */
+  private hasSumSince(start: number | null): boolean {
+    return this.loaded?.period === this.period && this.loaded.start === start;
   }
 
   /** Time until the tokens of the last minute are fewer than the limit. */
@@ -161,12 +192,12 @@ export class ScopeConsumption {
     return Math.max(0, last + WINDOW_MS - now);
   }
 
-  /** Start of the present period; null for a budget without periods, and without a budget. */
+  /** Start of the current period; null for a budget without periods, and without a budget. */
   private startAt(now: number): number | null {
     const { budget } = this.limits;
-    if (now < this.present.end && budget === this.present.budget) return this.present.start;
-    this.present = presentPeriod(budget, now);
-    return this.present.start;
+    if (now < this.current.end && budget === this.current.budget) return this.current.start;
+    this.current = currentPeriod(budget, now);
+    return this.current.start;
   }
 }
 
@@ -192,16 +223,4 @@ export interface HeldUses {
 
 function sumOf(first: OwnUse, second: OwnUse): OwnUse {
   return { ...second, tokens: first.tokens + second.tokens, usd: first.usd + second.usd };
-}
-
-/** Present period of a budget. */
-interface Present {
-  readonly budget: Budget | null;
-  readonly start: number | null;
-  readonly end: number;
-}
-
-function presentPeriod(budget: Budget | null, now: number): Present {
-  const { start = null, end = null } = budget ? periodAt(budget.period, new Date(now)) : {};
-  return { budget, start: start?.getTime() ?? null, end: end?.getTime() ?? Infinity };
 }

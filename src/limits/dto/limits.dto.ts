@@ -13,22 +13,34 @@ import {
 import { nestedField } from '../../common/api/nested-field.js';
 import { PATTERN_MAX } from '../../common/text/model-pattern.js';
 import {
-  BUDGET_MAX,
+  BUDGET_MAX_USD,
   MEMBERS,
   MODELS_MAX,
   NO_LIMITS,
   parseLimitSet,
   PERIODS,
-  REQUESTS_MAX,
-  TOKENS_MAX,
+  REQUESTS_PER_MINUTE_MAX,
+  TOKENS_PER_MINUTE_MAX,
 } from '../rules/limit-set.js';
 import type { Budget, LimitSet } from '../rules/limit-set.js';
 
-const REQUESTS = { type: 'integer', minimum: 1, maximum: REQUESTS_MAX, nullable: true, example: 600 };
-const TOKENS = { type: 'integer', minimum: 1, maximum: TOKENS_MAX, nullable: true, example: 200_000 };
+const REQUESTS = {
+  type: 'integer',
+  minimum: 1,
+  maximum: REQUESTS_PER_MINUTE_MAX,
+  nullable: true,
+  example: 600,
+};
+const TOKENS = {
+  type: 'integer',
+  minimum: 1,
+  maximum: TOKENS_PER_MINUTE_MAX,
+  nullable: true,
+  example: 200_000,
+};
 const BUDGET = {
   ...object({
-    usd: { type: 'number', exclusiveMinimum: 0, maximum: BUDGET_MAX, example: 50 },
+    usd: { type: 'number', exclusiveMinimum: 0, maximum: BUDGET_MAX_USD, example: 50 },
     period: oneOf(PERIODS),
   }),
   nullable: true,
@@ -114,7 +126,7 @@ class LimitSetResponse implements LimitSet {
 
 const USD = { type: 'number', minimum: 0, example: 12.5 };
 
-/** Use of a budget in the present period. */
+/** Use of a budget in the current period. */
 export interface BudgetStatus {
   readonly spent_usd: number;
   readonly remaining_usd: number;

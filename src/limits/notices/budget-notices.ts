@@ -53,7 +53,8 @@ export class BudgetNotices {
     consumption.onRead((scope) => {
       const { level, budget, organizationId: id } = scope.limits;
       if (level !== 'organization' || !budget) return;
-      this.check({ id, budget }, scope.spentInRecords).catch((error: unknown) =>
+      const { usd, start } = scope.spentInRecords;
+      this.check({ id, budget }, new Date(start ?? EPOCH), usd).catch((error: unknown) =>
         this.logger.warn(
           { reason: errorMessage(error) },
           'a budget could not be checked; the job tries again',
@@ -80,15 +81,18 @@ export class BudgetNotices {
       countsTokens: false,
       period: budget.period,
     }));
-    const values = consumptionValues(scopes, new Date());
+    const now = new Date();
+    const values = consumptionValues(scopes, now);
     const rows = await this.dataSource.query<ConsumptionRow[]>(CONSUMPTION.text, values);
     const spentByScope = new Map(rows.map(({ scope, spent }) => [scope, spent]));
-    for (const [i, owner] of owners.entries())
-      await this.check(owner, spentByScope.get(scopes[i]!.name) ?? 0);
+    for (const [i, owner] of owners.entries()) {
+      const start = periodAt(owner.budget.period, now).start ?? EPOCH;
+      await this.check(owner, start, spentByScope.get(scopes[i]!.name) ?? 0);
+    }
   }
 
-  private async check({ id, budget }: BudgetOwner, spent: number): Promise<void> {
-    const start = periodAt(budget.period, new Date()).start ?? EPOCH;
+  /** @param start start of the period in which the amount was spent */
+  private async check({ id, budget }: BudgetOwner, start: Date, spent: number): Promise<void> {
     const reached = SHARES.filter((share) => reaches(spent, budget, share));
     const notice = `${budget.period} ${start.toISOString()} ${reached.join()}`;
     if (reached.length === 0 || this.known.get(id) === notice) return;

@@ -1,9 +1,9 @@
-import type { Level } from '../rules/applied-limits.js';
+import type { Level, LevelLimits } from '../rules/applied-limits.js';
 import { REFILL_PER_SECOND } from './take-statement.js';
+import { Shares } from './shares.js';
+import type { Returned } from './shares.js';
 import type { TakenRow } from './take-statement.js';
 
-/** Time for which a replica uses a share, counted from before it was taken: shorter than `SHARE_SECONDS`. */
-const SHARE_MS = 1_500;
 /** Age at which the rest of a share is returned. */
 const RETURN_AFTER_MS = 1_000;
 const MS_PER_SECOND = 1_000;
@@ -25,21 +25,44 @@ export class LocalBucket {
   usedAt = performance.now();
   /** Whether a new bucket takes the place of this one. */
   isForgotten = false;
-  private shares: Share[] = [];
-  /** Tokens in the database at {@link leftAt}. */
+  private readonly shares = new Shares();
+  /** Tokens at {@link leftAt}, by this replica's count. */
   private left: number;
   private leftAt = -Infinity;
+  /** Tokens in the database at {@link storedAt}. Differ from {@link left} by the uses without the database. */
+  private stored: number;
+  private storedAt = -Infinity;
   /** Time until which the bucket is known to be empty. */
   private emptyUntil = -Infinity;
   private usesNow = 0;
   private usesBefore = 0;
 
-  constructor(
-    readonly scope: string,
-    readonly level: Level,
-    public capacity: number,
-  ) {
-    this.left = capacity;
+  constructor(private limits: LevelLimits) {
+    this.left = this.capacity;
+    this.stored = this.capacity;
+  }
+
+  get scope(): string {
+    return this.limits.name;
+  }
+
+  get level(): Level {
+    return this.limits.level;
+  }
+
+  /** Requests per minute, all of which a full bucket holds. */
+  get capacity(): number {
+    return this.limits.requestsPerMinute!;
+  }
+
+  /**
+   * Applies the limits of a key, unless newer ones are known: a key that a long request holds may have old ones. Another
+   * capacity refills the bucket at another rate, so the time at which it has a token is unknown.
+   */
+  update(limits: LevelLimits): void {
+    if (limits.version < this.limits.version) return;
+    if (limits.requestsPerMinute !== this.capacity) this.emptyUntil = -Infinity;
+    this.limits = limits;
   }
 
   /** Whether requests wait for a token. */
@@ -53,12 +76,11 @@ export class LocalBucket {
   }
 
   get hasShares(): boolean {
-    return this.shares.length > 0;
+    return !this.shares.isEmpty;
   }
 
   hasToken(now: number): boolean {
-    for (const share of this.shares) if (share.tokens > 0 && share.usableUntil > now) return true;
-    return false;
+    return this.shares.tokens(now) > 0;
   }
 
   /** Whether the database had no token at the last take, and has none yet. */
@@ -69,11 +91,7 @@ export class LocalBucket {
   /** Uses a token; {@link hasToken} must be true. The oldest share is used first. */
   use(now: number): void {
     this.onDemand(now);
-    for (const share of this.shares) {
-      if (share.tokens === 0 || share.usableUntil <= now) continue;
-      share.tokens--;
-      return;
-    }
+    this.shares.use(now);
   }
 
   /** Notes a request, so that later shares are large enough. */
@@ -93,54 +111,75 @@ export class LocalBucket {
     const perSecond = Math.max(this.usesNow, this.usesBefore, this.waiting);
     const expected = Math.ceil(perSecond * AHEAD_SECONDS);
     const ahead = Math.min(Math.max(expected, this.capacity / 60), this.capacity * MAX_AHEAD);
-    return Math.max(0, Math.floor(ahead) - this.usable(now));
+    return Math.max(0, Math.floor(ahead) - this.shares.tokens(now));
   }
 
-  /**
-   * Removes empty shares, and those that are about to end.
-   * @param ageMs age from which a share is removed
-   * @returns the rest of these, for the database
-   */
-  removeOld(now: number, ageMs = RETURN_AFTER_MS): Returned | undefined {
-    const usable = this.shares.filter(({ tokens, usableUntil }) => tokens > 0 && usableUntil > now);
-    const isOld = ({ usableUntil }: Share) => usableUntil - now <= SHARE_MS - ageMs;
-    this.shares = usable.filter((share) => !isOld(share));
-    const old = usable.filter(isOld);
-    const tokens = old.reduce((sum, share) => sum + share.tokens, 0);
-    return old[0] && { tokens, takenAt: old[0].takenAt };
+  /** Removes empty and old shares. @returns the rest of these, for the database */
+  removeOldShares(now: number): Returned | undefined {
+    return this.shares.removeOld(now, RETURN_AFTER_MS);
+  }
+
+  /** Removes all shares. @returns the rest of these, for the database */
+  removeShares(now: number): Returned | undefined {
+    return this.shares.removeOld(now, 0);
   }
 
   /** @param sentAt time at which the statement was sent */
   onTaken({ granted, tokens, taken_at: takenAt }: TakenRow, sentAt: number, now: number): void {
-    if (granted > 0) this.shares.push({ tokens: granted, takenAt, usableUntil: sentAt + SHARE_MS });
-    this.left = tokens;
+    if (granted > 0) this.shares.add(granted, takenAt, sentAt);
+    this.left = tokens - this.debt(now); // of requests that did not wait for this statement
     this.leftAt = now;
+    this.stored = tokens;
+    this.storedAt = now;
     const missing = ALMOST_ONE - tokens;
     this.emptyUntil = missing > 0 ? now + (missing / this.perSecond) * MS_PER_SECOND : -Infinity;
   }
 
   /** Whether there is a token by this replica's own count, which goes on from the last known level. */
   hasOwnToken(now: number): boolean {
-    return this.leftIn(now) + this.usable(now) >= ALMOST_ONE;
+    return this.leftIn(now) + this.shares.tokens(now) >= ALMOST_ONE;
   }
 
   /** Uses a token without the database; {@link hasOwnToken} must be true. */
   useOwn(now: number): void {
     this.usedAt = now;
-    this.left = this.leftIn(now) + this.usable(now) - 1;
+    this.left = this.leftIn(now) + this.shares.tokens(now) - 1;
     this.leftAt = now;
-    this.shares = [];
+    this.shares.clear();
     this.emptyUntil = -Infinity;
+  }
+
+  /** Whole tokens that were used without the database, less the refill since. */
+  debt(now: number): number {
+    const stored = this.refilled(this.stored, this.storedAt, now);
+    return Math.max(0, Math.ceil(stored - this.leftIn(now) + ALMOST_ONE - 1));
+  }
+
+  /** Settles the debt with the next statement. @returns the tokens to subtract */
+  payDebt(now: number): number {
+    const debt = this.debt(now);
+    if (debt > 0) this.addStored(-debt, now);
+    return debt;
+  }
+
+  /** Restores a debt whose statement failed. */
+  onDebtUnpaid(debt: number, now: number): void {
+    if (debt > 0) this.addStored(debt, now);
+  }
+
+  private addStored(tokens: number, now: number): void {
+    this.stored = this.refilled(this.stored, this.storedAt, now) + tokens;
+    this.storedAt = now;
   }
 
   /** Requests that may follow at once, as far as this replica knows. */
   remaining(now: number): number {
-    return Math.floor(Math.min(this.capacity, this.leftIn(now) + this.usable(now)) + 1 - ALMOST_ONE);
+    return Math.floor(Math.min(this.capacity, this.leftIn(now) + this.shares.tokens(now)) + 1 - ALMOST_ONE);
   }
 
   /** Time until the bucket is full. */
   resetMs(now: number): number {
-    const missing = this.capacity - Math.min(this.capacity, this.leftIn(now) + this.usable(now));
+    const missing = this.capacity - Math.min(this.capacity, this.leftIn(now) + this.shares.tokens(now));
     return (missing / this.perSecond) * MS_PER_SECOND;
   }
 
@@ -155,29 +194,12 @@ export class LocalBucket {
   }
 
   private leftIn(now: number): number {
-    if (this.leftAt === -Infinity) return this.left;
-    const refill = ((now - this.leftAt) / MS_PER_SECOND) * this.perSecond;
-    return Math.min(this.capacity, this.left + refill);
+    return this.refilled(this.left, this.leftAt, now);
   }
 
-  private usable(now: number): number {
-    let tokens = 0;
-    for (const share of this.shares) if (share.usableUntil > now) tokens += share.tokens;
-    return tokens;
+  /** Adds the refill since a time to a number of tokens; a bucket that was never taken from is full. */
+  private refilled(tokens: number, since: number, now: number): number {
+    if (since === -Infinity) return this.capacity;
+    return Math.min(this.capacity, tokens + ((now - since) / MS_PER_SECOND) * this.perSecond);
   }
-}
-
-/** Tokens that were taken together. */
-interface Share {
-  tokens: number;
-  /** Time of the database. */
-  readonly takenAt: string;
-  readonly usableUntil: number;
-}
-
-/** Rest of shares. */
-export interface Returned {
-  readonly tokens: number;
-  /** Time of the database at which the oldest share was taken. */
-  readonly takenAt: string;
 }

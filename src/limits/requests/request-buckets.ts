@@ -6,7 +6,7 @@ import { UrgentQueries } from '../../database/connection/urgent-queries.js';
 import { Jobs } from '../../jobs/jobs.js';
 import type { LevelLimits } from '../rules/applied-limits.js';
 import { LocalBucket } from './local-bucket.js';
-import type { Returned } from './local-bucket.js';
+import type { Returned } from './shares.js';
 import { TAKE } from './take-statement.js';
 import type { TakenRow } from './take-statement.js';
 
@@ -25,7 +25,8 @@ const BATCH = 500;
 /**
  * Request limits across replicas. The buckets are rows in PostgreSQL. A replica takes shares of them in advance, as many
  * as it expects to need, and returns the rest after a second. A request waits for a statement only if no share is left,
- * and no request locks a row. While the database is unreachable, each replica goes on with its own count.
+ * and no request locks a row. While the database is unreachable, each replica goes on with its own count, and pays for the
+ * tokens with its next statement.
  */
 @Injectable()
 export class RequestBuckets implements BeforeApplicationShutdown {
@@ -44,11 +45,11 @@ export class RequestBuckets implements BeforeApplicationShutdown {
   }
 
   /** Finds the bucket of a limit. */
-  get({ name, level, requestsPerMinute }: LevelLimits): LocalBucket {
-    const capacity = requestsPerMinute!;
-    const bucket = this.buckets.get(name) ?? new LocalBucket(name, level, capacity);
-    this.buckets.set(name, bucket);
-    bucket.capacity = capacity;
+  get(limits: LevelLimits): LocalBucket {
+    const known = this.buckets.get(limits.name);
+    known?.update(limits);
+    const bucket = known ?? new LocalBucket(limits);
+    this.buckets.set(limits.name, bucket);
     return bucket;
   }
 
@@ -81,7 +82,8 @@ export class RequestBuckets implements BeforeApplicationShutdown {
     }
     if (this.isOffline(now)) return;
     const active = [...this.buckets.values()].filter(
-      (bucket) => !bucket.isTaking && (bucket.hasShares || !bucket.isIdle(now, ACTIVE_MS)),
+      (bucket) =>
+        !bucket.isTaking && (bucket.hasShares || bucket.debt(now) > 0 || !bucket.isIdle(now, ACTIVE_MS)),
     );
     const exchange = this.run(active, (bucket) => ({ wanted: 0, ahead: this.aheadOf(bucket, now) }));
     for (const bucket of active) bucket.exchange = exchange;
@@ -121,10 +123,11 @@ export class RequestBuckets implements BeforeApplicationShutdown {
     const orders = buckets
       .map((bucket) => ({
         bucket,
-        returned: bucket.removeOld(sentAt, this.isStopped ? 0 : undefined),
+        returned: this.isStopped ? bucket.removeShares(sentAt) : bucket.removeOldShares(sentAt),
+        debt: bucket.payDebt(sentAt),
         ...wantedOf(bucket),
       }))
-      .filter(({ returned, wanted, ahead }) => returned !== undefined || wanted + ahead > 0);
+      .filter(({ returned, debt, wanted, ahead }) => returned !== undefined || debt + wanted + ahead > 0);
     for (let from = 0; from < orders.length; from += BATCH) {
       await this.runBatch(orders.slice(from, from + BATCH), sentAt);
     }
@@ -138,13 +141,16 @@ export class RequestBuckets implements BeforeApplicationShutdown {
       orders.map(({ ahead }) => ahead),
       orders.map(({ returned }) => returned?.tokens ?? 0),
       orders.map(({ returned }) => returned?.takenAt ?? null),
+      orders.map(({ debt }) => debt),
     ];
     try {
-      const rows = await this.urgent.rows<TakenRow>(TAKE, values);
+      const rows = await this.urgent.rowsOnce<TakenRow>(TAKE, values);
       const now = performance.now();
       for (const row of rows) this.buckets.get(row.scope)?.onTaken(row, sentAt, now);
     } catch {
-      this.offlineUntil = performance.now() + OFFLINE_MS;
+      const now = performance.now();
+      for (const { bucket, debt } of orders) bucket.onDebtUnpaid(debt, now);
+      this.offlineUntil = now + OFFLINE_MS;
     }
   }
 
@@ -164,6 +170,8 @@ interface Wanted {
 interface Order extends Wanted {
   readonly bucket: LocalBucket;
   readonly returned: Returned | undefined;
+  /** Tokens that were used without the database. */
+  readonly debt: number;
 }
 
 /** Rows that are being updated are skipped: a request must not wait for a job. */

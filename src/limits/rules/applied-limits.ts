@@ -31,6 +31,15 @@ export interface LevelLimits extends LimitScope {
   readonly tokensPerMinute: number | null;
   readonly budget: Budget | null;
   readonly models: PatternList | null;
+  /** Number of the read that found the limits: later reads have larger numbers. */
+  readonly version: number;
+}
+
+let versions = 0;
+
+/** Numbers a read of limits that is about to begin. */
+export function nextLimitsVersion(): number {
+  return ++versions;
 }
 
 export function scopeOf(level: Level, { id, organizationId, userId }: LimitedKey): LimitScope {
@@ -59,17 +68,21 @@ export class AppliedLimits {
 /** Limit sets of the levels of one key, as JSON text; null for none. */
 export type LimitTexts = Readonly<Record<Level, string | null>>;
 
-/** @returns undefined if nothing is limited */
-export function applyLimits(key: LimitedKey, texts: LimitTexts): AppliedLimits | undefined {
+/**
+ * Compiles the limits of a key.
+ * @param version {@link nextLimitsVersion} before the limits were read
+ * @returns undefined if nothing is limited
+ */
+export function applyLimits(key: LimitedKey, texts: LimitTexts, version: number): AppliedLimits | undefined {
   const levels = LEVELS.flatMap((level): LevelLimits[] => {
     const text = texts[level];
     const compiled = text === null ? undefined : compile(text);
-    return compiled ? [{ ...scopeOf(level, key), ...compiled }] : [];
+    return compiled ? [{ ...scopeOf(level, key), ...compiled, version }] : [];
   });
   return levels.length === 0 ? undefined : new AppliedLimits(levels);
 }
 
-type Compiled = Omit<LevelLimits, keyof LimitScope>;
+type Compiled = Omit<LevelLimits, keyof LimitScope | 'version'>;
 
 const CACHED_SETS = 1_000;
 /** Keys of an organization share its sets. */

@@ -1,4 +1,4 @@
-import type { Period } from './limit-set.js';
+import type { Budget, Period } from './limit-set.js';
 
 const DAY_MS = 24 * 3_600_000;
 const DAYS_OF_WEEK = 7;
@@ -15,6 +15,7 @@ export interface BudgetPeriod {
   readonly granularity: 'day' | 'month';
 }
 
+/** Finds the calendar period that a time is in. */
 export function periodAt(period: Period, time: Date): BudgetPeriod {
   const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
   if (period === 'total') return { start: null, end: null, granularity: 'month' };
@@ -27,4 +28,22 @@ export function periodAt(period: Period, time: Date): BudgetPeriod {
   const daysSinceMonday = (time.getUTCDay() - MONDAY + DAYS_OF_WEEK) % DAYS_OF_WEEK;
   const start = today - daysSinceMonday * DAY_MS;
   return { start: new Date(start), end: new Date(start + DAYS_OF_WEEK * DAY_MS), granularity: 'day' };
+}
+
+/** Current period of a budget. */
+export interface CurrentPeriod {
+  readonly budget: Budget | null;
+  /** Unix time in milliseconds; null for `total`, and without a budget. */
+  readonly start: number | null;
+  /** Unix time in milliseconds. */
+  readonly end: number;
+}
+
+/**
+ * Finds the current period of a budget.
+ * @param now Unix time in milliseconds
+ */
+export function currentPeriod(budget: Budget | null, now: number): CurrentPeriod {
+  const { start = null, end = null } = budget ? periodAt(budget.period, new Date(now)) : {};
+  return { budget, start: start?.getTime() ?? null, end: end?.getTime() ?? Infinity };
 }

@@ -36,9 +36,10 @@ export const NO_LIMITS: LimitSet = {
   models: null,
 };
 
-export const REQUESTS_MAX = 1_000_000;
-export const TOKENS_MAX = 1_000_000_000;
-export const BUDGET_MAX = 1_000_000_000;
+/** Largest limits. */
+export const REQUESTS_PER_MINUTE_MAX = 1_000_000;
+export const TOKENS_PER_MINUTE_MAX = 1_000_000_000;
+export const BUDGET_MAX_USD = 1_000_000_000;
 const BUDGET_DECIMALS = 4;
 export const MODELS_MAX = 100;
 
@@ -49,8 +50,8 @@ export function limitsAnything(limits: LimitSet): boolean {
 
 /** Parsers of the members of a limit set. Each returns the value or the reason for its rejection. */
 export const MEMBERS = {
-  requests_per_minute: (value: unknown) => parseCount(value, REQUESTS_MAX),
-  tokens_per_minute: (value: unknown) => parseCount(value, TOKENS_MAX),
+  requests_per_minute: (value: unknown) => parseCount(value, REQUESTS_PER_MINUTE_MAX),
+  tokens_per_minute: (value: unknown) => parseCount(value, TOKENS_PER_MINUTE_MAX),
   budget: parseBudget,
   models: parseModels,
 } satisfies Record<keyof LimitSet, (value: unknown) => unknown>;
@@ -58,7 +59,8 @@ export const MEMBERS = {
 /** Parses a limit set. An absent member is null, and null is a set of nulls. */
 export function parseLimitSet(value: unknown): LimitSet | Violation {
   if (value === null) return NO_LIMITS;
-  if (!isObject(value)) return new Violation('must be an object of limits');
+  if (!isObject(value))
+    return new Violation('must be an object with requests_per_minute, tokens_per_minute, budget and models');
   const limits: Partial<Record<keyof LimitSet, unknown>> = {};
   for (const [member, parse] of Object.entries(MEMBERS)) {
     const parsed = parse(value[member] ?? null);
@@ -81,10 +83,10 @@ function parseCount(value: unknown, max: number): number | null | Violation {
 function parseBudget(value: unknown): Budget | null | Violation {
   if (value === null) return null;
   const { usd, period } = isObject(value) ? value : {};
-  const isAmount = isDecimal(usd, BUDGET_DECIMALS) && usd > 0 && usd <= BUDGET_MAX;
+  const isAmount = isDecimal(usd, BUDGET_DECIMALS) && usd > 0 && usd <= BUDGET_MAX_USD;
   if (isAmount && PERIODS.includes(period as Period)) return { usd, period: period as Period };
   return new Violation(
-    `must be null or have usd above 0 and at most ${BUDGET_MAX} with at most ${BUDGET_DECIMALS} decimals, and a ` +
+    `must be null or have usd above 0 and at most ${BUDGET_MAX_USD} with at most ${BUDGET_DECIMALS} decimals, and a ` +
       `period of ${PERIODS.join(', ')}`,
   );
 }

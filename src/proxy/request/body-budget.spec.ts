@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { HttpRequest } from '../../http/http-exchange.js';
 import type { Settings } from '../../config/settings.js';
 import { BodyBudget } from './body-budget.js';
 import { STEP_BYTES } from './held-body.js';
@@ -24,7 +23,7 @@ class Upload {
   ) {
     const request = { pause: () => (this.isPaused = true), resume: () => (this.isPaused = false) };
     const size = { wantedBytes, arrivedBytes: this.arrivedBytes };
-    this.held = budget.hold(request as unknown as HttpRequest, owner, size, () => {
+    this.held = budget.hold(request, owner, size, () => {
       this.isTooSlow = true;
       this.release();
     });
