@@ -1,5 +1,6 @@
 import { loadDocument, updateDocument } from '../documents/queries';
 import { isApiError } from '../api/errors';
+import { PRECONDITION_FAILED, UNAUTHORIZED } from '../api/statuses';
 import { rememberContent } from '../links/contents';
 import { sessions } from '../session/store';
 import { decide } from './decide';
@@ -8,8 +9,6 @@ import type { DraftKey, StoredDraft } from './draft-store';
 import { acquireSlot, hasLocks, takeTurn } from './locks';
 import { isRejection, RETRY_MS } from './saver';
 
-const UNAUTHORIZED = 401;
-const CONFLICT = 412;
 /** A draft as young as this may belong to an open window if the browser has no locks between windows. */
 const ABANDONED_MS = 60_000;
 
@@ -121,7 +120,7 @@ async function send(draft: StoredDraft): Promise<Outcome> {
   } catch (error) {
     // The next session starts another scan.
     if (isApiError(error, UNAUTHORIZED)) return 'done';
-    return isRejection(error) && !isApiError(error, CONFLICT) ? { draft, error } : 'later';
+    return isRejection(error) && !isApiError(error, PRECONDITION_FAILED) ? { draft, error } : 'later';
   }
 }
 

@@ -1,4 +1,5 @@
 import { ApiError, isApiError } from '../api/errors';
+import { PRECONDITION_FAILED, SERVER_ERROR, UNAUTHORIZED } from '../api/statuses';
 import { decide } from './decide';
 import type { Decision } from './decide';
 import type { Draft } from './draft-store';
@@ -36,9 +37,6 @@ export interface SaveState {
 export const AUTOSAVE_MS = 1_500;
 export const RETRY_MS = 3_000;
 
-const UNAUTHORIZED = 401;
-const CONFLICT = 412;
-const SERVER_ERROR = 500;
 /** Rejections that a later attempt can pass: timeout and too many requests. */
 const TRANSIENT: readonly number[] = [408, 429];
 /** Texts whose save got no response, and that are compared with the service's text. */
@@ -165,7 +163,7 @@ export class DocumentSaver {
       this.attempts.clear();
       this.settle();
     } catch (error) {
-      if (isApiError(error, CONFLICT)) await this.reconcile(isRepeated);
+      if (isApiError(error, PRECONDITION_FAILED)) await this.reconcile(isRepeated);
       else {
         if (this.attempts.size < REMEMBERED_ATTEMPTS) this.attempts.add(content);
         this.fail(error);
