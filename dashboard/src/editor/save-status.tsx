@@ -1,7 +1,7 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { explainError } from '../api/errors';
-import type { SaveState, SaveStatus } from '../saving/saver';
+import type { SaveState, SaveStatus } from '../saving/save-state';
 import { useIsStorageFailing } from '../saving/use-saver';
 
 const TEXTS: Record<SaveStatus, string> = {
@@ -20,7 +20,7 @@ const COLORS: Partial<Record<SaveStatus, string>> = {
   conflict: 'orange',
 };
 
-/** Tells whether the service has the text. */
+/** Shows whether the service has the text. */
 export function SaveStatusText({ state, onRetry }: { state: SaveState; onRetry: () => void }): ReactNode {
   const { status, error } = state;
   const color = COLORS[status];

@@ -4,8 +4,9 @@ import type { ReactNode } from 'react';
 import type { LoadedDocument } from '../documents/queries';
 import { explainRejection } from '../rescue/explain-rejection';
 import { RescueActions } from '../rescue/rescue-actions';
-import { isRejection } from '../saving/saver';
-import type { DocumentSaver, SaveState } from '../saving/saver';
+import { isRejection } from '../saving/save-state';
+import type { SaveState } from '../saving/save-state';
+import type { DocumentSaver } from '../saving/saver';
 import { useIsStorageFailing } from '../saving/use-saver';
 
 interface Props {
@@ -14,7 +15,7 @@ interface Props {
   readonly state: SaveState;
 }
 
-/** Tells why the text is not safe, and what the person can do with it. */
+/** Explains why the text is not safe, and what the person can do with it. */
 export function SavingProblems({ document, saver, state }: Props): ReactNode {
   const isStorageFailing = useIsStorageFailing();
   return (

@@ -3,11 +3,13 @@ import { isApiError } from '../api/errors';
 import { PRECONDITION_FAILED, UNAUTHORIZED } from '../api/statuses';
 import { rememberContent } from '../links/contents';
 import { sessions } from '../session/store';
+import { Store } from '../text/store';
 import { decide } from './decide';
 import { listDrafts, readDraft, removeDraft } from './draft-store';
 import type { DraftKey, StoredDraft } from './draft-store';
 import { acquireSlot, hasLocks, takeTurn } from './locks';
-import { isRejection, RETRY_MS } from './saver';
+import { isRejection } from './save-state';
+import { RETRY_MS } from './saver';
 
 /** A draft as young as this may belong to an open window if the browser has no locks between windows. */
 const ABANDONED_MS = 60_000;
@@ -22,19 +24,14 @@ type Outcome = Leftover | 'done' | 'later';
 
 /** Saves drafts of documents that are not open, on each visit and when the service is back. */
 class LeftoverDrafts {
-  private list: readonly Leftover[] = [];
-  private readonly listeners = new Set<() => void>();
+  private readonly list = new Store<readonly Leftover[]>([]);
   private readonly channel = new BroadcastChannel('mintkeep-drafts');
   private running: Promise<void> | undefined;
   private isRequested = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  readonly snapshot = (): readonly Leftover[] => this.list;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
+  readonly snapshot = this.list.snapshot;
+  readonly subscribe = this.list.subscribe;
 
   /** Follows session, connection and other windows until the returned function is called. */
   start(): () => void {
@@ -85,9 +82,7 @@ class LeftoverDrafts {
       }
     }
     if (isWaiting) this.timer = setTimeout(() => this.scan(), RETRY_MS);
-    if (found.length === 0 && this.list.length === 0) return;
-    this.list = found;
-    for (const listener of this.listeners) listener();
+    if (found.length > 0 || this.list.snapshot().length > 0) this.list.set(found);
   }
 
   /** Leaves the drafts of open windows alone. */

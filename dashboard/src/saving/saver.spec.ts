@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { ApiError, UnreachableError } from '../api/errors';
 import type { Draft } from './draft-store';
+import type { Version } from './save-state';
 import { AUTOSAVE_MS, DocumentSaver, RETRY_MS } from './saver';
-import type { Version } from './saver';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

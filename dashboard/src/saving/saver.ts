@@ -1,14 +1,11 @@
-import { ApiError, isApiError } from '../api/errors';
-import { PRECONDITION_FAILED, SERVER_ERROR, UNAUTHORIZED } from '../api/statuses';
+import { isApiError } from '../api/errors';
+import { PRECONDITION_FAILED, UNAUTHORIZED } from '../api/statuses';
+import { Store } from '../text/store';
 import { decide } from './decide';
 import type { Decision } from './decide';
 import type { Draft } from './draft-store';
-
-/** Text with the version that the service has of it. */
-export interface Version {
-  readonly content: string;
-  readonly etag: string;
-}
+import { isRejection } from './save-state';
+import type { SaveState, SaveStatus, Version } from './save-state';
 
 /** Connection of a saver to the service and to the browser's storage. */
 export interface SaverPorts {
@@ -18,45 +15,23 @@ export interface SaverPorts {
   storeDraft(draft: Draft | undefined): void;
 }
 
-/**
- * - `unreachable`: the service does not respond, and the saver tries again.
- * - `waiting`: the session has expired.
- * - `conflict`: the service has another text, and a person has to merge.
- * - `rejected`: the service does not accept the text.
- */
-export type SaveStatus = 'saved' | 'unsaved' | 'saving' | 'unreachable' | 'waiting' | 'conflict' | 'rejected';
-
-export interface SaveState {
-  readonly status: SaveStatus;
-  /** Version of the service during a conflict. */
-  readonly server?: Version;
-  /** Last rejection. It stays until a save succeeds, so that its explanation does not flicker while typing. */
-  readonly error?: unknown;
-}
-
+/** Pause after the last change before a save. */
 export const AUTOSAVE_MS = 1_500;
+/** Pause before a failed save is repeated. */
 export const RETRY_MS = 3_000;
 
-/** Rejections that a later attempt can pass: timeout and too many requests. */
-const TRANSIENT: readonly number[] = [408, 429];
 /** Texts whose save got no response, and that are compared with the service's text. */
 const REMEMBERED_ATTEMPTS = 10;
-
-/** Whether the service does not accept the text, so that another attempt does not help. */
-export function isRejection(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status < SERVER_ERROR && !TRANSIENT.includes(error.status);
-}
 
 /**
  * Saves a text a moment after the last change. Every change is stored as a draft first, so that no text is lost when
  * the service or the browser fails.
  */
 export class DocumentSaver {
-  private state: SaveState = { status: 'saved' };
+  private readonly state = new Store<SaveState>({ status: 'saved' });
   private own: string;
   private running: Promise<void> | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private readonly listeners = new Set<() => void>();
   /** Texts that the service may have, because the response to their save was lost. */
   private readonly attempts = new Set<string>();
 
@@ -67,12 +42,12 @@ export class DocumentSaver {
     this.own = base.content;
   }
 
-  readonly snapshot = (): SaveState => this.state;
+  readonly snapshot = this.state.snapshot;
+  readonly subscribe = this.state.subscribe;
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
+  private get status(): SaveStatus {
+    return this.state.snapshot().status;
+  }
 
   /** Text of the editor. */
   get content(): string {
@@ -97,7 +72,7 @@ export class DocumentSaver {
 
   /** Takes a newer version of the service while no editor is open and everything is saved. */
   refresh(version: Version): void {
-    if (this.state.status !== 'saved') return;
+    if (this.status !== 'saved') return;
     this.base = version;
     this.own = version.content;
   }
@@ -106,8 +81,8 @@ export class DocumentSaver {
   edit(content: string): void {
     this.own = content;
     this.storeDraft();
-    if (this.state.status === 'conflict') return;
-    if (this.state.status !== 'saving') this.change({ status: 'unsaved', error: this.state.error });
+    if (this.status === 'conflict') return;
+    if (this.status !== 'saving') this.change({ status: 'unsaved', error: this.state.snapshot().error });
     this.schedule(AUTOSAVE_MS);
   }
 
@@ -127,7 +102,7 @@ export class DocumentSaver {
   /** Saves now, for example on Ctrl+S, or when service or session are back. */
   async saveNow(): Promise<void> {
     clearTimeout(this.timer);
-    if (this.state.status === 'conflict') return;
+    if (this.status === 'conflict') return;
     while (this.running) await this.running;
     if (this.own === this.base.content) return this.settle();
     this.running = this.save().finally(() => (this.running = undefined));
@@ -157,7 +132,7 @@ export class DocumentSaver {
   /** @param isRepeated whether the service rejected the version a moment ago */
   private async save(isRepeated = false): Promise<void> {
     const content = this.own;
-    this.change({ status: 'saving', error: this.state.error });
+    this.change({ status: 'saving', error: this.state.snapshot().error });
     try {
       this.base = await this.ports.save(content, this.base.etag);
       this.attempts.clear();
@@ -232,9 +207,8 @@ export class DocumentSaver {
   }
 
   private change(state: SaveState): void {
-    const { status, server, error } = this.state;
+    const { status, server, error } = this.state.snapshot();
     if (state.status === status && state.server === server && state.error === error) return;
-    this.state = state;
-    for (const listener of this.listeners) listener();
+    this.state.set(state);
   }
 }
