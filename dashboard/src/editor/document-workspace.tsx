@@ -62,7 +62,7 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
         <DocumentBody
           key={editing.version}
           {...{ address, mode, previewText, documents, index, view }}
-          currentText={editing.currentText}
+          currentText={() => saver.content}
           isReadOnly={!isAdmin}
           onChange={editing.change}
           onSave={() => void saver.saveNow()}
@@ -87,24 +87,20 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
  */
 function useEditing({ saver }: OpenedDocument) {
   const state = useSaver(saver);
-  const [previewText, setPreviewText] = useState(() => saver.content);
-  const latest = useRef(previewText);
-  const [version, setVersion] = useState(0);
-  const delay = previewText.length > LONG_TEXT ? LONG_PREVIEW_DELAY_MS : PREVIEW_DELAY_MS;
-  const updatePreview = useDebouncedCallback(setPreviewText, delay);
+  const version = saver.replacements;
+  const [preview, setPreview] = useState({ version, text: saver.content });
+  if (preview.version !== version) setPreview({ version, text: saver.content });
+  const delay = preview.text.length > LONG_TEXT ? LONG_PREVIEW_DELAY_MS : PREVIEW_DELAY_MS;
+  const updatePreview = useDebouncedCallback(
+    () => setPreview({ version: saver.replacements, text: saver.content }),
+    delay,
+  );
   const change = (content: string) => {
-    latest.current = content;
     saver.edit(content);
-    updatePreview(content);
+    updatePreview();
   };
-  const finishMerge = (content: string) => {
-    latest.current = content;
-    setPreviewText(content);
-    setVersion((number) => number + 1);
-    void saver.finishMerge(content, state.server!);
-  };
-  const currentText = () => latest.current;
-  return { saver, state, version, previewText, currentText, change, finishMerge };
+  const finishMerge = (content: string) => void saver.finishMerge(content, state.server!);
+  return { saver, state, version, previewText: preview.text, change, finishMerge };
 }
 
 /** Opens the target of a wikilink, or offers to create it. */

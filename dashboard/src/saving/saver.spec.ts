@@ -160,6 +160,39 @@ it('saves without asking after the response to a save was lost', async () => {
   expect([service.content, service.status]).toEqual(['second', 'saved']);
 });
 
+it('keeps the text of another person if the own text returned to the base during a save', async () => {
+  const service = new FakeService();
+  service.saver.edit('b');
+  service.write('theirs');
+  const saving = service.saver.saveNow();
+  service.saver.edit('base');
+  await saving;
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS + RETRY_MS);
+  expect([service.content, service.saver.content, service.status]).toEqual(['theirs', 'theirs', 'saved']);
+  expect([service.saver.replacements, service.draft]).toEqual([1, undefined]);
+});
+
+it('saves the base again if the service stored a text whose response was lost', async () => {
+  const service = new FakeService();
+  service.errors.push(new UnreachableError());
+  service.saver.edit('first');
+  await service.saver.saveNow();
+  service.write('first'); // the request arrived
+  service.saver.edit('base');
+  await service.saver.saveNow();
+  expect([service.content, service.status, service.draft]).toEqual(['base', 'saved', undefined]);
+});
+
+it('saves nothing if the text returned to the base, and its request did not arrive', async () => {
+  const service = new FakeService();
+  service.errors.push(new UnreachableError());
+  service.saver.edit('first');
+  await service.saver.saveNow();
+  service.saver.edit('base');
+  await service.saver.saveNow();
+  expect([service.saves, service.status, service.draft]).toEqual([1, 'saved', undefined]);
+});
+
 it('waits between attempts if the service rejects each version', async () => {
   const service = new FakeService();
   service.errors.push(rejection(412), rejection(412));

@@ -30,6 +30,7 @@ const REMEMBERED_ATTEMPTS = 10;
 export class DocumentSaver {
   private readonly state = new Store<SaveState>({ status: 'saved' });
   private own: string;
+  private replacementCount = 0;
   private running: Promise<void> | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** Texts that the service may have, because the response to their save was lost. */
@@ -52,6 +53,11 @@ export class DocumentSaver {
   /** Text of the editor. */
   get content(): string {
     return this.own;
+  }
+
+  /** Number of times that the saver has replaced the text. An editor with the text before has to start again. */
+  get replacements(): number {
+    return this.replacementCount;
   }
 
   /** Continues a draft of an earlier visit. Call it before an editor shows the text. */
@@ -104,15 +110,18 @@ export class DocumentSaver {
     clearTimeout(this.timer);
     if (this.status === 'conflict') return;
     while (this.running) await this.running;
-    if (this.own === this.base.content) return this.settle();
-    this.running = this.save().finally(() => (this.running = undefined));
+    const isUnchanged = this.own === this.base.content;
+    if (isUnchanged && this.attempts.size === 0) return this.settle();
+    // A lost request can have stored another text.
+    const run = isUnchanged ? this.compare() : this.save();
+    this.running = run.finally(() => (this.running = undefined));
     await this.running;
   }
 
   /** Ends a conflict with the text that the person chose. */
   async finishMerge(content: string, server: Version): Promise<void> {
     this.base = server;
-    this.own = content;
+    this.replace(content);
     this.storeDraft();
     this.change({ status: 'unsaved' });
     await this.saveNow();
@@ -146,14 +155,22 @@ export class DocumentSaver {
     }
   }
 
-  /** Reads the version of the service after it rejected the one of the editor. */
-  private async reconcile(isRepeated: boolean): Promise<void> {
+  private async compare(): Promise<void> {
+    this.change({ status: 'saving', error: this.state.snapshot().error });
+    await this.reconcile();
+  }
+
+  /** Reads the version of the service after it rejected the one of the editor, or may have stored another one. */
+  private async reconcile(isRepeated = false): Promise<void> {
     try {
       const server = await this.ports.load();
       const base = this.attempts.has(server.content) ? server.content : this.base.content;
+      // The service rejects what is still on its way with an older version.
+      if (server.etag !== this.base.etag) this.attempts.clear();
       const decision = decide({ base, own: this.own, server: server.content });
       if (decision === 'merge') return this.startMerge(this.own, server);
       this.base = server;
+      if (decision === 'take-server') this.replace(server.content);
       if (decision !== 'save') this.settle();
       else if (!isRepeated) await this.save(true);
       // After a crash, the service rejects changes until it has repaired the document.
@@ -161,6 +178,11 @@ export class DocumentSaver {
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  private replace(content: string): void {
+    this.own = content;
+    this.replacementCount++;
   }
 
   private startMerge(own: string, server: Version): void {
