@@ -6,6 +6,10 @@ import type { Dashboard, Person } from './support/dashboard.js';
 import { createTestProject } from './support/objects.js';
 import type { TestProject } from './support/objects.js';
 
+/** Whether the page keeps Ctrl+S from the browser while the focused element has it. */
+const prevents = `!document.activeElement.dispatchEvent(
+  new KeyboardEvent('keydown', { key: 's', code: 'KeyS', ctrlKey: true, bubbles: true, cancelable: true }))`;
+
 describeWith(CHROMIUM, 'the document page', () => {
   let dashboard: Dashboard;
   let person: Person;
@@ -178,6 +182,19 @@ describeWith(CHROMIUM, 'the document page', () => {
     await dialog.waitFor({ state: 'detached' });
     expect(await project.read(linking)).toMatchObject({ content: '[[new|x]] `[[old]]`' });
     expect(await project.read(id)).toMatchObject({ slug: 'new' });
+  });
+
+  it('saves a typed title by itself, and on Ctrl+S', async () => {
+    const id = await project.write('a', 'A', 'one');
+    await open(id);
+    await page.getByLabel('Title').fill('By itself');
+    await status('unsaved');
+    await status('saved');
+    expect(await project.read(id)).toMatchObject({ title: 'By itself', content: 'one' });
+    await page.getByLabel('Title').fill('By key');
+    await page.keyboard.press('Control+S');
+    await eventually(async () => expect(await project.read(id)).toMatchObject({ title: 'By key' }));
+    expect(await page.evaluate(prevents)).toBe(true);
   });
 
   it('renames in place while the text is being saved', async () => {

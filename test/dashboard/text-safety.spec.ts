@@ -93,6 +93,33 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     expect(await saved()).toBe('one two three');
   });
 
+  it('includes the title, which survives an outage and a reload', async () => {
+    await openEditor(page, url());
+    const allow = await cutSaving(page);
+    await page.getByLabel('Title').fill('Better plan');
+    await saveStatus(page, 'unreachable');
+    await page.getByLabel('Title').blur();
+    expect(await page.getByLabel('Title').inputValue()).toBe('Better plan');
+    await page.reload();
+    await editorOf(page).waitFor();
+    expect(await page.getByLabel('Title').inputValue()).toBe('Better plan');
+    await allow();
+    await saveStatus(page, 'saved');
+    expect(await project.read(id)).toMatchObject({ title: 'Better plan', content: 'one' });
+  });
+
+  it('includes the title, which is saved on the next visit of another page', async () => {
+    await openEditor(page, url());
+    const allow = await cutSaving(page);
+    await page.getByLabel('Title').fill('Better plan');
+    await saveStatus(page, 'unreachable');
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    await allow();
+    await eventually(async () => expect(await project.read(id)).toMatchObject({ title: 'Better plan' }));
+    expect(await saved()).toBe('one');
+  });
+
   describe.each(Object.entries(BROKEN_STORAGE))('%s browser storage', (_, script) => {
     beforeEach(() => page.addInitScript({ content: script }));
 

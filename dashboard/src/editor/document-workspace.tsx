@@ -1,4 +1,4 @@
-import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
+import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { EditorView } from '@codemirror/view';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -40,6 +40,8 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
   const isNarrow = useMediaQuery('(max-width: 62em)') ?? false;
   const mode = parseView(documentRoute.useSearch().view, isNarrow, isAdmin);
   const link = useOpenLink(address, index);
+  // The editor is one of several places that the key has to work in.
+  useHotkeys([['mod+S', () => void saver.saveNow()]], [], true);
   return (
     <div className="document-layout wide">
       <DocumentHeader

@@ -8,6 +8,8 @@ export interface Draft {
   /** Version that the text is based on. */
   readonly baseContent: string;
   readonly baseEtag: string;
+  /** Title that the service does not have yet, if there is one. */
+  readonly newTitle?: string;
 }
 
 /** Place of a draft. People who share a browser do not see each other's drafts, and each window has drafts of its own. */

@@ -100,15 +100,16 @@ class LeftoverDrafts {
 }
 
 async function send(draft: StoredDraft): Promise<Outcome> {
-  const { userId, address, content, baseContent } = draft;
+  const { userId, address, content, baseContent, newTitle } = draft;
   try {
     const document = await loadDocument(address, 'reload');
     const decision = decide({ base: baseContent, own: content, server: document.content });
     if (decision === 'merge') return { draft };
     if (sessions.current()?.userId !== userId) return 'later';
-    if (decision === 'save') {
-      const { slug } = await updateDocument(address, { content }, document.etag);
-      rememberContent(address.owner, address.project, slug, content);
+    const change = { title: newTitle, content: decision === 'save' ? content : undefined };
+    if (decision === 'save' || newTitle !== undefined) {
+      const saved = await updateDocument(address, change, document.etag);
+      rememberContent(address.owner, address.project, saved.slug, saved.content);
     }
     await removeDraft(draft);
     return 'done';

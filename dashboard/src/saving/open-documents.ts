@@ -71,10 +71,10 @@ function createEntry(
   const saver = new DocumentSaver(document, {
     // A cached version can be current by its ETag while the service has an unfinished update.
     load: () => loadDocument(address, 'reload'),
-    save: async (content, etag) => {
+    save: async (change, etag) => {
       requireSession(userId);
-      const saved = await updateDocument(address, { content }, etag);
-      rememberContent(address.owner, address.project, saved.slug, content);
+      const saved = await updateDocument(address, change, etag);
+      rememberContent(address.owner, address.project, saved.slug, saved.content);
       return saved;
     },
     storeDraft: (draft) => entry.slot.write(draft),

@@ -1,10 +1,17 @@
 import { ApiError } from '../api/errors';
 import { SERVER_ERROR } from '../api/statuses';
 
-/** Text with the version that the service has of it. */
+/** Text and title with the version that the service has of them. */
 export interface Version {
   readonly content: string;
+  readonly title: string;
   readonly etag: string;
+}
+
+/** Members of a document that have changed. */
+export interface Change {
+  readonly content?: string;
+  readonly title?: string;
 }
 
 /**
