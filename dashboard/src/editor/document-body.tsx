@@ -4,7 +4,7 @@ import type { ReactNode, RefObject } from 'react';
 import type { DocumentAddress, DocumentSummary } from '../documents/queries';
 import type { LinkIndex } from '../links/link-index';
 import { Preview } from '../preview/preview';
-import { CodeEditor } from './code-editor';
+import { CodeEditor } from './codemirror/code-editor';
 import { SidePanel } from './side-panel';
 import type { ViewMode } from './view-mode';
 

@@ -9,9 +9,9 @@ import { documentRoute } from '../routes';
 import type { SaveState } from '../saving/save-state';
 import type { DocumentSaver } from '../saving/saver';
 import { Trail } from '../ui/trail';
-import { DocumentMenu } from './document-menu';
+import { DocumentMenu } from './details/document-menu';
 import { SaveStatusText } from './save-status';
-import { TitleField } from './title-field';
+import { TitleField } from './details/title-field';
 import type { ViewMode } from './view-mode';
 
 interface Props {

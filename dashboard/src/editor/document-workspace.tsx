@@ -15,7 +15,7 @@ import { useSaver } from '../saving/use-saver';
 import { slugify } from '../text/slug';
 import { DocumentHeader } from './document-header';
 import { DocumentBody } from './document-body';
-import { MergeView } from './merge-view';
+import { MergeView } from './codemirror/merge-view';
 import { SavingProblems } from './saving-problems';
 import { parseView } from './view-mode';
 

@@ -1,7 +1,7 @@
-import { loadDocument, updateDocument } from '../documents/queries';
-import type { DocumentAddress, DocumentSummary } from '../documents/queries';
-import { rememberContent } from '../links/contents';
-import { followSlugChange } from '../links/link-index';
+import { loadDocument, updateDocument } from '../../documents/queries';
+import type { DocumentAddress, DocumentSummary } from '../../documents/queries';
+import { rememberContent } from '../../links/contents';
+import { followSlugChange } from '../../links/link-index';
 
 /** Document whose links a new slug would break. */
 export interface LinkChange {

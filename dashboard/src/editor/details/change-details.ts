@@ -1,8 +1,8 @@
-import { isApiError } from '../api/errors';
-import { PRECONDITION_FAILED } from '../api/statuses';
-import { loadDocument, updateDocument } from '../documents/queries';
-import type { DocumentAddress, LoadedDocument } from '../documents/queries';
-import type { DocumentSaver } from '../saving/saver';
+import { isApiError } from '../../api/errors';
+import { PRECONDITION_FAILED } from '../../api/statuses';
+import { loadDocument, updateDocument } from '../../documents/queries';
+import type { DocumentAddress, LoadedDocument } from '../../documents/queries';
+import type { DocumentSaver } from '../../saving/saver';
 
 /** Changes title or slug between two saves. A changed text on the service is no obstacle, because it stays as it is. */
 export async function changeDetails(

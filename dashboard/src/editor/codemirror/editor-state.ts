@@ -12,8 +12,8 @@ import { EditorState } from '@codemirror/state';
 import type { Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import type { Linkable } from '../links/link-index';
-import { findWikilinks } from '../links/wikilinks';
+import type { Linkable } from '../../links/link-index';
+import { findWikilinks } from '../../links/wikilinks';
 import { completeWikilinks } from './wikilink-completion';
 
 export interface EditorOptions {

@@ -1,7 +1,7 @@
 import { Code, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
-import type { DocumentSaver } from '../saving/saver';
+import type { DocumentSaver } from '../../saving/saver';
 
 interface Props {
   readonly slug: string;
