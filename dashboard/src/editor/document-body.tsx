@@ -20,7 +20,6 @@ interface Props {
   readonly view: RefObject<EditorView | null>;
   readonly isReadOnly: boolean;
   readonly onChange: (text: string) => void;
-  readonly onSave: () => void;
   readonly onOpenLink: (target: string) => void;
 }
 
@@ -50,7 +49,6 @@ export function DocumentBody(props: Props): ReactNode {
           viewRef={view}
           isReadOnly={isReadOnly}
           onChange={props.onChange}
-          onSave={props.onSave}
           documents={() => documents.filter(({ id }) => id !== address.document)}
           onOpenLink={onOpenLink}
         />

@@ -40,7 +40,6 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
   const isNarrow = useMediaQuery('(max-width: 62em)') ?? false;
   const mode = parseView(documentRoute.useSearch().view, isNarrow, isAdmin);
   const link = useOpenLink(address, index);
-  // The editor is one of several places that the key has to work in.
   useHotkeys([['mod+S', () => void saver.saveNow()]], [], true);
   return (
     <div className="document-layout wide">
@@ -67,7 +66,6 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
           currentText={() => saver.content}
           isReadOnly={!isAdmin}
           onChange={editing.change}
-          onSave={() => void saver.saveNow()}
           onOpenLink={link.open}
         />
       )}

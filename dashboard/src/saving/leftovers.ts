@@ -1,4 +1,5 @@
 import { loadDocument, updateDocument } from '../documents/queries';
+import type { DocumentAddress } from '../documents/queries';
 import { isApiError } from '../api/errors';
 import { PRECONDITION_FAILED, UNAUTHORIZED } from '../api/statuses';
 import { rememberContent } from '../links/contents';
@@ -9,6 +10,7 @@ import { listDrafts, readDraft, removeDraft } from './draft-store';
 import type { DraftKey, StoredDraft } from './draft-store';
 import { acquireSlot, hasLocks, takeTurn } from './locks';
 import { isRejection } from './save-state';
+import type { Change } from './save-state';
 import { RETRY_MS } from './saver';
 
 /** A draft as young as this may belong to an open window if the browser has no locks between windows. */
@@ -106,11 +108,7 @@ async function send(draft: StoredDraft): Promise<Outcome> {
     const decision = decide({ base: baseContent, own: content, server: document.content });
     if (decision === 'merge') return { draft };
     if (sessions.current()?.userId !== userId) return 'later';
-    const change = { title: newTitle, content: decision === 'save' ? content : undefined };
-    if (decision === 'save' || newTitle !== undefined) {
-      const saved = await updateDocument(address, change, document.etag);
-      rememberContent(address.owner, address.project, saved.slug, saved.content);
-    }
+    await store(address, { title: newTitle, ...(decision === 'save' && { content }) }, document.etag);
     await removeDraft(draft);
     return 'done';
   } catch (error) {
@@ -118,6 +116,12 @@ async function send(draft: StoredDraft): Promise<Outcome> {
     if (isApiError(error, UNAUTHORIZED)) return 'done';
     return isRejection(error) && !isApiError(error, PRECONDITION_FAILED) ? { draft, error } : 'later';
   }
+}
+
+async function store(address: DocumentAddress, change: Change, etag: string): Promise<void> {
+  if (change.title === undefined && change.content === undefined) return;
+  const { slug, content } = await updateDocument(address, change, etag);
+  rememberContent(address.owner, address.project, slug, content);
 }
 
 export const leftovers = new LeftoverDrafts();
