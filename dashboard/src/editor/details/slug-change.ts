@@ -1,12 +1,27 @@
+import { isApiError } from '../../api/errors';
+import { PRECONDITION_FAILED } from '../../api/statuses';
 import { loadDocument, updateDocument } from '../../documents/queries';
 import type { DocumentAddress, DocumentSummary } from '../../documents/queries';
 import { rememberContent } from '../../links/contents';
 import { followSlugChange } from '../../links/link-index';
 
-/** Document whose links a new slug would break. */
-export interface LinkChange {
-  readonly document: DocumentSummary;
+/** New slug of a document, and the other documents whose links it would break. */
+export interface SlugChange {
+  readonly id: number;
+  readonly newSlug: string;
+  /** Documents of the project, with the slugs before the change. */
+  readonly documents: readonly DocumentSummary[];
+  readonly linking: readonly DocumentSummary[];
 }
+
+/** Document whose links could not be updated. */
+export interface FailedUpdate {
+  readonly document: DocumentSummary;
+  readonly error: unknown;
+}
+
+/** Attempts to update a document that other people change at the same time. */
+const ATTEMPTS = 3;
 
 /** Lists the other documents that link to a document by its slug. */
 export function planSlugChange(
@@ -14,33 +29,45 @@ export function planSlugChange(
   contents: ReadonlyMap<string, string>,
   id: number,
   newSlug: string,
-): LinkChange[] {
-  return documents
-    .filter((document) => {
-      const content = contents.get(document.slug);
-      return (
-        document.id !== id &&
-        content !== undefined &&
-        followSlugChange(content, documents, id, newSlug) !== content
-      );
-    })
-    .map((document) => ({ document }));
+): SlugChange {
+  const linking = documents.filter((document) => {
+    const content = contents.get(document.slug);
+    return (
+      document.id !== id &&
+      content !== undefined &&
+      followSlugChange(content, documents, id, newSlug) !== content
+    );
+  });
+  return { id, newSlug, documents, linking };
 }
 
-/** Updates the links in the current version of each document, so that no other change is overwritten. */
-export async function updateLinks(
-  { owner, project }: DocumentAddress,
-  changes: readonly LinkChange[],
-  id: number,
-  newSlug: string,
-  documents: readonly DocumentSummary[],
+/**
+ * Updates the links in the current version of each document, so that no other change is overwritten.
+ * @returns the documents whose links are still broken
+ */
+export async function updateLinks(address: DocumentAddress, change: SlugChange): Promise<FailedUpdate[]> {
+  const failed: FailedUpdate[] = [];
+  for (const document of change.linking) {
+    await updateDocumentLinks({ ...address, document: document.id }, change).catch((error: unknown) =>
+      failed.push({ document, error }),
+    );
+  }
+  return failed;
+}
+
+async function updateDocumentLinks(
+  address: DocumentAddress,
+  change: SlugChange,
+  attempts = ATTEMPTS,
 ): Promise<void> {
-  for (const { document } of changes) {
-    const address = { owner, project, document: document.id };
-    const { content, etag } = await loadDocument(address);
-    const changed = followSlugChange(content, documents, id, newSlug);
-    if (changed === content) continue;
-    await updateDocument(address, { content: changed }, etag);
-    rememberContent(owner, project, document.slug, changed);
+  const { content, etag } = await loadDocument(address, 'reload');
+  const changed = followSlugChange(content, change.documents, change.id, change.newSlug);
+  if (changed === content) return;
+  try {
+    const { slug } = await updateDocument(address, { content: changed }, etag);
+    rememberContent(address.owner, address.project, slug, changed);
+  } catch (error) {
+    if (!isApiError(error, PRECONDITION_FAILED) || attempts === 1) throw error;
+    await updateDocumentLinks(address, change, attempts - 1);
   }
 }
