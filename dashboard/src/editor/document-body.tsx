@@ -16,7 +16,8 @@ interface Props {
   /** Text a moment ago, so that rendering does not slow down typing. */
   readonly previewText: string;
   readonly documents: readonly DocumentSummary[];
-  readonly index: LinkIndex<DocumentSummary>;
+  /** Undefined until the list of documents is loaded. */
+  readonly index: LinkIndex<DocumentSummary> | undefined;
   readonly view: RefObject<EditorView | null>;
   readonly isReadOnly: boolean;
   readonly onChange: (text: string) => void;
@@ -31,7 +32,7 @@ export function DocumentBody(props: Props): ReactNode {
       <button
         type="button"
         className="wikilink"
-        data-missing={!index.find(target) || undefined}
+        data-missing={index && !index.find(target) ? true : undefined}
         onClick={() => onOpenLink(target)}
       >
         {children}
@@ -58,14 +59,7 @@ export function DocumentBody(props: Props): ReactNode {
           <Preview markdown={previewText} renderWikilink={renderWikilink} />
         </section>
       )}
-      <SidePanel
-        address={address}
-        text={previewText}
-        documents={documents}
-        index={index}
-        view={view}
-        onOpenLink={onOpenLink}
-      />
+      <SidePanel address={address} text={previewText} index={index} view={view} onOpenLink={onOpenLink} />
     </div>
   );
 }

@@ -34,13 +34,12 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
   const isAdmin = useIsAdmin();
   const editing = useEditing(opened);
   const { saver, state, previewText } = editing;
-  const { data: documents = [] } = useQuery(documentsQuery(address.owner, address.project));
-  const index = useMemo(() => new LinkIndex(documents), [documents]);
+  const { data: documents } = useQuery(documentsQuery(address.owner, address.project));
+  const index = useMemo(() => documents && new LinkIndex(documents), [documents]);
   const view = useRef<EditorView>(null);
   const isNarrow = useMediaQuery('(max-width: 62em)') ?? false;
   const mode = parseView(documentRoute.useSearch().view, isNarrow, isAdmin);
   const link = useOpenLink(address, index);
-  useHotkeys([['mod+S', () => void saver.saveNow()]], [], true);
   return (
     <div className="document-layout wide">
       <DocumentHeader
@@ -62,7 +61,8 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
       ) : (
         <DocumentBody
           key={editing.version}
-          {...{ address, mode, previewText, documents, index, view }}
+          {...{ address, mode, previewText, index, view }}
+          documents={documents ?? []}
           currentText={() => saver.content}
           isReadOnly={!isAdmin}
           onChange={editing.change}
@@ -99,6 +99,7 @@ function useEditing({ saver }: OpenedDocument) {
     saver.edit(content);
     updatePreview();
   };
+  useHotkeys([['mod+S', () => void saver.saveNow()]], [], true);
   const finishMerge = (content: string) => void saver.finishMerge(content, state.server!);
   return { saver, state, version, previewText: preview.text, change, finishMerge };
 }
@@ -106,7 +107,7 @@ function useEditing({ saver }: OpenedDocument) {
 /** Opens the target of a wikilink, or offers to create it. */
 function useOpenLink(
   { owner, project }: DocumentAddress,
-  index: LinkIndex<{ id: number; title: string; slug: string }>,
+  index: LinkIndex<{ id: number; title: string; slug: string }> | undefined,
 ) {
   const [missing, setMissing] = useState<string>();
   const isAdmin = useIsAdmin();
@@ -118,9 +119,9 @@ function useOpenLink(
       search: (search) => search,
     });
   const open = (target: string) => {
-    const found = index.find(target);
+    const found = index?.find(target);
     if (found) openDocument(found.id);
-    else if (isAdmin) setMissing(target);
+    else if (index && isAdmin) setMissing(target);
   };
   return { missing, open, openDocument, close: () => setMissing(undefined) };
 }
