@@ -162,6 +162,10 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     await person.agent.delete(`${base()}/${project.project}/documents/${id}`).expect(204);
     await append(page, ' two');
     await page.getByText('This document does not exist any more').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/^Request /)
+      .waitFor();
     await editorOf(page).blur(); // axe waits for the animation of the cursor
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save as a new document' }).click();
@@ -182,6 +186,7 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     await page.getByText('This document does not exist any more').waitFor();
     await page.goto(dashboard.url);
     const notice = page.getByRole('region', { name: 'Texts that are not saved' });
+    await notice.getByText(/^Request /).waitFor();
     const download = page.waitForEvent('download');
     await notice.getByRole('button', { name: 'Download' }).click();
     expect((await download).suggestedFilename()).toBe('a.md');

@@ -3,6 +3,7 @@ import { IconAlertTriangle, IconDatabaseOff } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { LoadedDocument } from '../documents/queries';
 import { explainRejection } from '../rescue/explain-rejection';
+import { RequestId } from '../rescue/request-id';
 import { RescueActions } from '../rescue/rescue-actions';
 import { isRejection } from '../saving/save-state';
 import type { SaveState } from '../saving/save-state';
@@ -35,9 +36,10 @@ export function SavingProblems({ document, saver, state }: Props): ReactNode {
           title={explainRejection(state.error)}
           icon={<IconAlertTriangle size={18} aria-hidden />}
         >
-          <Text size="sm" mb="sm">
+          <Text size="sm" mb="xs">
             The service does not accept the text. Copy or download it, or save it as a new document.
           </Text>
+          <RequestId error={state.error} />
           <RescueActions
             title={document.title}
             slug={document.slug}
