@@ -1,4 +1,7 @@
 import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { queryClient } from './api/query-client';
+import { organizationsQuery } from './organizations/queries';
+import { projectsQuery } from './projects/queries';
 import { CrashPage, NotFoundPage } from './shell/error-pages';
 import { sessions } from './session/store';
 
@@ -11,6 +14,9 @@ const text = (search: Search, name: string): string | undefined =>
 /** Reads a search parameter that is a number, which the router parses, or a text. */
 const id = (search: Search, name: string): string | undefined =>
   typeof search[name] === 'number' ? String(search[name]) : text(search, name);
+
+const prefetchProjects = ({ owner }: { owner: string }): void =>
+  void queryClient.prefetchQuery(projectsQuery(Number(owner)));
 
 const rootRoute = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: CrashPage });
 
@@ -49,6 +55,8 @@ const startRoute = createRoute({
 export const ownerRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/o/$owner',
+  // The requests run while the code of the page loads. The page waits for them, and shows their errors.
+  loader: () => void queryClient.prefetchQuery(organizationsQuery),
   component: lazyRouteComponent(() => import('./organizations/owner'), 'OwnerLayout'),
 });
 
@@ -56,6 +64,7 @@ export const projectsRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/projects',
   validateSearch: (search: Search): { q?: string } => ({ q: text(search, 'q') }),
+  loader: ({ params }) => prefetchProjects(params),
   component: lazyRouteComponent(() => import('./projects/projects-page'), 'ProjectsPage'),
 });
 
@@ -63,6 +72,7 @@ export const projectsRoute = createRoute({
 export const projectRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/projects/$project',
+  loader: ({ params }) => prefetchProjects(params),
   component: lazyRouteComponent(() => import('./projects/project'), 'ProjectLayout'),
 });
 
