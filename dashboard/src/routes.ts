@@ -15,6 +15,9 @@ const text = (search: Search, name: string): string | undefined =>
 const id = (search: Search, name: string): string | undefined =>
   typeof search[name] === 'number' ? String(search[name]) : text(search, name);
 
+const prefetchProjects = ({ owner }: { owner: string }): void =>
+  void queryClient.prefetchQuery(projectsQuery(Number(owner)));
+
 const rootRoute = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: CrashPage });
 
 export const signInRoute = createRoute({
@@ -61,7 +64,7 @@ export const projectsRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/projects',
   validateSearch: (search: Search): { q?: string } => ({ q: text(search, 'q') }),
-  loader: ({ params }) => void queryClient.prefetchQuery(projectsQuery(Number(params.owner))),
+  loader: ({ params }) => prefetchProjects(params),
   component: lazyRouteComponent(() => import('./projects/projects-page'), 'ProjectsPage'),
 });
 
@@ -69,6 +72,7 @@ export const projectsRoute = createRoute({
 export const projectRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/projects/$project',
+  loader: ({ params }) => prefetchProjects(params),
   component: lazyRouteComponent(() => import('./projects/project'), 'ProjectLayout'),
 });
 

@@ -26,8 +26,8 @@ export class DashboardFiles {
   private readonly files = new StaticFiles(FOLDER);
   private readonly policy: string;
 
-  constructor({ dashboard }: Settings) {
-    this.policy = contentPolicy(dashboard!.signIn);
+  constructor({ dashboard, publicUrl }: Settings) {
+    this.policy = contentPolicy(dashboard!.signIn, publicUrl);
     if (!this.files.has(PAGE)) {
       new Logger(DashboardFiles.name).warn('the dashboard is not built, and not served: run npm run build');
     }

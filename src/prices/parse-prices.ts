@@ -7,7 +7,7 @@ import type { OwnPrice } from './own-prices.js';
 export const PRICES_MAX = 500;
 /** USD per million tokens. */
 export const PRICE_MAX = 1_000_000;
-export const PRICE_DECIMALS = 4;
+const PRICE_DECIMALS = 4;
 
 /** Parses the member `prices` of a request. */
 export function parsePrices(value: unknown): readonly OwnPrice[] | Violation {

@@ -1,10 +1,15 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { eventually } from '../support/eventually.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
+import { seriousViolations } from './support/accessibility.js';
 import { startDashboard } from './support/dashboard.js';
 import type { Dashboard, Person } from './support/dashboard.js';
 import { createTestProject } from './support/objects.js';
 import type { TestProject } from './support/objects.js';
+
+/** Whether the page keeps Ctrl+S from the browser while the focused element has it. */
+const prevents = `!document.activeElement.dispatchEvent(
+  new KeyboardEvent('keydown', { key: 's', code: 'KeyS', ctrlKey: true, bubbles: true, cancelable: true }))`;
 
 describeWith(CHROMIUM, 'the document page', () => {
   let dashboard: Dashboard;
@@ -31,6 +36,14 @@ describeWith(CHROMIUM, 'the document page', () => {
   const open = async (document: number) => {
     await page.goto(dashboard.url + project.pathOf(document));
     await editor().waitFor();
+  };
+
+  const changeSlug = async (slug: string) => {
+    await page.getByRole('button', { name: 'Document actions' }).click();
+    await page.getByRole('menuitem', { name: 'Change slug' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Slug').fill(slug);
+    await dialog.getByRole('button', { name: 'Change slug' }).click();
   };
 
   it('saves by itself and on Ctrl+S', async () => {
@@ -89,14 +102,32 @@ describeWith(CHROMIUM, 'the document page', () => {
     await page.keyboard.type('third');
     await page.getByText('Someone else changed this document').waitFor();
     await status('conflict');
-    await page
-      .getByRole('button', { name: /revert/i })
-      .or(page.locator('.cm-merge-revert button'))
-      .first()
-      .click();
+    await page.getByRole('button', { name: 'Take over the saved version of this part' }).first().click();
     await page.getByRole('button', { name: 'Save the right side' }).click();
     await status('saved');
     expect((await project.read(id)).content).toBe('first of another window\n\nsecond\nthird');
+  });
+
+  it('merges with the keyboard, and takes a step of the merge back', async () => {
+    const id = await project.write('a', 'A', 'first\n\nsecond\n');
+    await open(id);
+    const path = `/me/organizations/${project.owner}/projects/${project.project}/documents/${id}`;
+    await person.agent.put(path).send({ content: 'theirs\n\nsecond\n' }).expect(200);
+    await editor().press('Control+End');
+    await page.keyboard.type('third');
+    await status('conflict');
+    expect(await seriousViolations(page)).toEqual([]);
+    const arrow = page.getByRole('button', { name: 'Take over the saved version of this part' });
+    const own = page.getByLabel('Your version');
+    await arrow.first().press('Enter');
+    await own.getByText('theirs').waitFor();
+    await page.keyboard.press('Control+Z');
+    await own.getByText('first').waitFor();
+    await arrow.first().press('Enter');
+    await own.getByText('theirs').waitFor();
+    await page.getByRole('button', { name: 'Save the right side' }).press('Enter');
+    await status('saved');
+    expect((await project.read(id)).content).toBe('theirs\n\nsecond\nthird');
   });
 
   it('asks before a draft replaces a newer version', async () => {
@@ -178,6 +209,83 @@ describeWith(CHROMIUM, 'the document page', () => {
     await dialog.waitFor({ state: 'detached' });
     expect(await project.read(linking)).toMatchObject({ content: '[[new|x]] `[[old]]`' });
     expect(await project.read(id)).toMatchObject({ slug: 'new' });
+  });
+
+  it('finds links to a document whose slug changed a moment ago, and links that others just added', async () => {
+    const target = await project.write('c', 'Target', '');
+    const id = await project.write('a', 'A', '[[c]]');
+    await open(id);
+    await page.getByText('No document links here.').waitFor(); // the contents are loaded
+    await changeSlug('a2');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByText('a2', { exact: true }).waitFor();
+    const added = await project.write('b', 'Added', '[[c]]');
+    await page.getByRole('button', { name: 'c', exact: true }).click();
+    await page.waitForURL(dashboard.url + project.pathOf(target));
+    await page.getByRole('button', { name: 'Document actions' }).click();
+    await page.getByRole('menuitem', { name: 'Change slug' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Slug').fill('c2');
+    await dialog.getByText('Update links in 2 documents').waitFor();
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['A', 'Added']);
+    await dialog.getByRole('button', { name: 'Change slug' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    for (const linking of [id, added]) expect((await project.read(linking)).content).toBe('[[c2]]');
+  });
+
+  it('reports links that could not follow a slug, and updates them on request', async () => {
+    const id = await project.write('old', 'Target', '');
+    const first = await project.write('b', 'First', '[[old]]');
+    const second = await project.write('d', 'Second', '[[old]]');
+    await open(id);
+    await page.route(`**/documents/${second}`, (route) => route.abort());
+    await changeSlug('new');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Second: The service cannot be reached').waitFor();
+    expect(await dialog.getByRole('listitem').count()).toBe(1);
+    await page.getByText('new', { exact: true }).waitFor();
+    expect((await project.read(first)).content).toBe('[[new]]');
+    await page.unroute(`**/documents/${second}`);
+    await dialog.getByRole('button', { name: 'Update the links' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await project.read(second)).content).toBe('[[new]]');
+  });
+
+  it('shows no link as broken before the list is there, and why links are not known', async () => {
+    const id = await project.write('a', 'A', '[[b]]');
+    await project.write('b', 'B', '[[a]]');
+    let release: () => void;
+    const isReleased = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/documents', async (route) => {
+      await isReleased;
+      await route.continue();
+    });
+    const fail = (route: Route) =>
+      route.fulfill({ status: 403, json: { error: { message: 'not permitted' } } });
+    await page.route('**/export', fail);
+    await open(id);
+    await page.getByRole('button', { name: 'b', exact: true }).waitFor();
+    const panel = page.getByRole('complementary', { name: 'Outline and links' });
+    await panel.getByText('Not permitted').waitFor();
+    expect(await page.locator('[data-missing]').count()).toBe(0);
+    release!();
+    await page.unroute('**/export', fail);
+    await panel.getByRole('button', { name: 'Try again' }).click();
+    await panel.getByRole('link', { name: 'B' }).waitFor();
+    expect(await page.locator('[data-missing]').count()).toBe(0);
+  });
+
+  it('saves a typed title by itself, and on Ctrl+S', async () => {
+    const id = await project.write('a', 'A', 'one');
+    await open(id);
+    await page.getByLabel('Title').fill('By itself');
+    await status('unsaved');
+    await status('saved');
+    expect(await project.read(id)).toMatchObject({ title: 'By itself', content: 'one' });
+    await page.getByLabel('Title').fill('By key');
+    await page.keyboard.press('Control+S');
+    await eventually(async () => expect(await project.read(id)).toMatchObject({ title: 'By key' }));
+    expect(await page.evaluate(prevents)).toBe(true);
   });
 
   it('renames in place while the text is being saved', async () => {

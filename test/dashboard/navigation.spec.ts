@@ -1,4 +1,5 @@
 import { CHROMIUM, describeWith } from '../support/requirements.js';
+import { seriousViolations } from './support/accessibility.js';
 import { startDashboard } from './support/dashboard.js';
 import type { Dashboard } from './support/dashboard.js';
 import { createTestProject } from './support/objects.js';
@@ -57,12 +58,47 @@ describeWith(CHROMIUM, 'the navigation of the dashboard', () => {
     await page.getByRole('heading', { name: 'On call' }).waitFor();
   });
 
+  it('searches texts that were saved elsewhere since the palette was open', async () => {
+    const { page, agent } = await dashboard.signedIn('palette-fresh');
+    const project = await createTestProject(agent, 'Handbook');
+    await project.write('first', 'First steps', 'about lighthouses');
+    await page.goto(dashboard.url + project.path);
+    await page.getByRole('link', { name: 'First steps' }).waitFor();
+    await page.keyboard.press('Control+K');
+    const search = page.getByPlaceholder('Open a project or document');
+    await search.fill('lighthouses');
+    await page.getByText('about lighthouses').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await search.waitFor({ state: 'detached' });
+    await project.write('second', 'Second steps', 'about submarines');
+    await page.keyboard.press('Control+K');
+    await search.fill('submarines');
+    await page.getByText('about submarines').waitFor();
+  });
+
+  it('offers the documents of all projects', async () => {
+    const { page, agent } = await dashboard.signedIn('palette-all');
+    const projects = [];
+    for (let number = 1; number <= 32; number++)
+      projects.push(await createTestProject(agent, `Project ${String(number).padStart(2, '0')}`));
+    for (const [index, project] of projects.entries())
+      await project.write('page', `Page ${index + 1} of the team`, '');
+    await page.goto(dashboard.url + projects[0]!.path);
+    await page.getByRole('link', { name: 'Page 1 of the team' }).waitFor();
+    await page.keyboard.press('Control+K');
+    await page.getByPlaceholder('Open a project or document').fill('page 32 of');
+    await page.getByRole('button', { name: 'Page 32 of the team' }).waitFor();
+  });
+
   it('shows shortcuts on ?, and follows a chosen theme', async () => {
     const { page } = await dashboard.signedIn('keys-and-theme');
     await page.goto(dashboard.url);
     await page.getByRole('button', { name: /^Account/ }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'light' });
     await page.keyboard.press('Escape');
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
     expect(await scheme()).toBe('light');

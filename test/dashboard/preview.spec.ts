@@ -59,6 +59,20 @@ describeWith(CHROMIUM, 'the preview of markdown', () => {
     await request;
   });
 
+  it('loads images over HTTP if it is served over HTTP itself', async () => {
+    const { page, agent, problems } = await dashboard.signedIn('http-images');
+    const project = await createTestProject(agent, 'Images');
+    const id = await project.write('a', 'A', '![logo](http://img.example.com/logo.png)');
+    await page.route('http://img.example.com/**', (route) =>
+      route.fulfill({ status: 200, contentType: 'image/png', body: '' }),
+    );
+    await page.goto(`${dashboard.url}${project.pathOf(id)}?view=preview`);
+    const request = page.waitForRequest('http://img.example.com/logo.png');
+    await page.getByRole('button', { name: 'Load image “logo” from img.example.com' }).click();
+    await request;
+    expect(problems).toEqual([]);
+  });
+
   it('opens links of other sites without access to this page', async () => {
     const { page, agent } = await dashboard.signedIn('links');
     const project = await createTestProject(agent, 'Links');

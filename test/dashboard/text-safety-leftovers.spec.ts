@@ -2,10 +2,9 @@ import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { seriousViolations } from './support/accessibility.js';
-import { startDashboard } from './support/dashboard.js';
 import type { Dashboard, Person } from './support/dashboard.js';
+import { useDocument } from './support/document.js';
 import { append, cutSaving, openEditor, saveStatus } from './support/editor.js';
-import { createTestProject } from './support/objects.js';
 import type { TestProject } from './support/objects.js';
 
 describeWith(CHROMIUM, 'drafts of documents that are not open', () => {
@@ -14,21 +13,7 @@ describeWith(CHROMIUM, 'drafts of documents that are not open', () => {
   let page: Page;
   let project: TestProject;
   let id: number;
-  let users = 0;
-  beforeAll(async () => {
-    dashboard = await startDashboard();
-  });
-  afterAll(() => dashboard.close());
-  beforeEach(async () => {
-    person = await dashboard.signedIn(`left-${++users}`);
-    page = person.page;
-    project = await createTestProject(person.agent, 'Notes');
-    id = await project.write('a', 'Plan', 'one');
-  });
-  afterEach(async () => {
-    expect(person.problems).toEqual([]);
-    await person.context.close();
-  });
+  useDocument('left', (own) => ({ dashboard, person, page, project, id } = own));
 
   const notice = () => page.getByRole('region', { name: 'Texts that are not saved' });
   const saved = () => project.read(id).then(({ content }) => content);
@@ -110,7 +95,7 @@ describeWith(CHROMIUM, 'drafts of documents that are not open', () => {
     await page.getByRole('button', { name: /^Account/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.unrouteAll();
-    await page.getByLabel('E-mail address').fill(`other-${users}@example.com`);
+    await page.getByLabel('E-mail address').fill(`other-person@example.com`);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
     expect(await saved()).toBe('one');

@@ -2,10 +2,9 @@ import type { Page, Route } from 'playwright-core';
 import { eventually } from '../support/eventually.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { seriousViolations } from './support/accessibility.js';
-import { startDashboard } from './support/dashboard.js';
 import type { Dashboard, Person } from './support/dashboard.js';
+import { useDocument } from './support/document.js';
 import { append, cutSaving, editorOf, openEditor, saveStatus } from './support/editor.js';
-import { createTestProject } from './support/objects.js';
 import type { TestProject } from './support/objects.js';
 
 /** Ways in which a browser does not store drafts. */
@@ -25,21 +24,7 @@ describeWith(CHROMIUM, 'unsaved text', () => {
   let page: Page;
   let project: TestProject;
   let id: number;
-  let users = 0;
-  beforeAll(async () => {
-    dashboard = await startDashboard();
-  });
-  afterAll(() => dashboard.close());
-  beforeEach(async () => {
-    person = await dashboard.signedIn(`safe-${++users}`);
-    page = person.page;
-    project = await createTestProject(person.agent, 'Notes');
-    id = await project.write('a', 'A', 'one');
-  });
-  afterEach(async () => {
-    expect(person.problems).toEqual([]);
-    await person.context.close();
-  });
+  useDocument('safe', (own) => ({ dashboard, person, page, project, id } = own));
 
   const url = () => dashboard.url + project.pathOf(id);
   const base = () => `/me/organizations/${project.owner}/projects`;
@@ -59,7 +44,31 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     expect(await saved()).toBe('one two');
   });
 
-  it('that grows while the page loads again after the sign-in is not replaced by its draft', async () => {
+  it('leaves the text of another person alone if it was undone during its save', async () => {
+    await openEditor(page, url());
+    let release: () => void;
+    const isReleased = new Promise<void>((resolve) => (release = resolve));
+    const saving = page.waitForRequest((request) => request.method() === 'PUT');
+    await page.route('**/documents/*', async (route) => {
+      if (route.request().method() === 'PUT') await isReleased;
+      await route.continue();
+    });
+    await append(page, '!');
+    await saving;
+    await person.agent
+      .put(`${base()}/${project.project}/documents/${id}`)
+      .send({ content: 'theirs' })
+      .expect(200);
+    await page.keyboard.press('Control+Z');
+    release!();
+    await editorOf(page).getByText('theirs').waitFor();
+    await append(page, ' and mine');
+    await page.keyboard.press('Control+S');
+    await eventually(async () => expect(await saved()).toBe('theirs and mine'));
+    await saveStatus(page, 'saved');
+  });
+
+  it('is not replaced by its draft while the page reloads', async () => {
     await openEditor(page, url());
     const expire = (route: Route) => route.continue({ headers: { authorization: 'Bearer expired' } });
     await page.route('**/me/**', expire);
@@ -84,7 +93,34 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     expect(await saved()).toBe('one two three');
   });
 
-  describe.each(Object.entries(BROKEN_STORAGE))('with %s browser storage', (_, script) => {
+  it('includes the title, which survives an outage and a reload', async () => {
+    await openEditor(page, url());
+    const allow = await cutSaving(page);
+    await page.getByLabel('Title').fill('Better plan');
+    await saveStatus(page, 'unreachable');
+    await page.getByLabel('Title').blur();
+    expect(await page.getByLabel('Title').inputValue()).toBe('Better plan');
+    await page.reload();
+    await editorOf(page).waitFor();
+    expect(await page.getByLabel('Title').inputValue()).toBe('Better plan');
+    await allow();
+    await saveStatus(page, 'saved');
+    expect(await project.read(id)).toMatchObject({ title: 'Better plan', content: 'one' });
+  });
+
+  it('includes the title, which is saved on the next visit of another page', async () => {
+    await openEditor(page, url());
+    const allow = await cutSaving(page);
+    await page.getByLabel('Title').fill('Better plan');
+    await saveStatus(page, 'unreachable');
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    await allow();
+    await eventually(async () => expect(await project.read(id)).toMatchObject({ title: 'Better plan' }));
+    expect(await saved()).toBe('one');
+  });
+
+  describe.each(Object.entries(BROKEN_STORAGE))('%s browser storage', (_, script) => {
     beforeEach(() => page.addInitScript({ content: script }));
 
     it('is saved to the service, and leaving the page before that asks', async () => {
@@ -121,11 +157,15 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     });
   });
 
-  it('of a deleted document is saved as a new one', async () => {
+  it('is saved as a new document if its own was deleted', async () => {
     await openEditor(page, url());
     await person.agent.delete(`${base()}/${project.project}/documents/${id}`).expect(204);
     await append(page, ' two');
     await page.getByText('This document does not exist any more').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/^Request /)
+      .waitFor();
     await editorOf(page).blur(); // axe waits for the animation of the cursor
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save as a new document' }).click();
@@ -136,16 +176,17 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     await page.waitForURL((address) => !address.pathname.endsWith(`/${id}`));
     await saveStatus(page, 'saved');
     const copy = Number(new URL(page.url()).pathname.split('/').pop());
-    expect(await project.read(copy)).toMatchObject({ title: 'A', slug: 'a', content: 'one two' });
+    expect(await project.read(copy)).toMatchObject({ title: 'Plan', slug: 'a', content: 'one two' });
   });
 
-  it('of a deleted project can be downloaded, also on the next visit, until it is discarded', async () => {
+  it('can be downloaded after its project was deleted, also on the next visit, until it is discarded', async () => {
     await openEditor(page, url());
     await person.agent.delete(`${base()}/${project.project}`).expect(204);
     await append(page, ' two');
     await page.getByText('This document does not exist any more').waitFor();
     await page.goto(dashboard.url);
     const notice = page.getByRole('region', { name: 'Texts that are not saved' });
+    await notice.getByText(/^Request /).waitFor();
     const download = page.waitForEvent('download');
     await notice.getByRole('button', { name: 'Download' }).click();
     expect((await download).suggestedFilename()).toBe('a.md');
@@ -155,7 +196,7 @@ describeWith(CHROMIUM, 'unsaved text', () => {
     await notice.waitFor({ state: 'detached' });
   });
 
-  it('of two windows on the same document does not replace each other', async () => {
+  it('does not replace the text of another window', async () => {
     const allow = await cutSaving(person.context);
     const windows = [page, await person.context.newPage()];
     for (const window of windows) await openEditor(window, url());

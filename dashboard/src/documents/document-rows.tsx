@@ -37,7 +37,8 @@ export function DocumentRows({ documents, selected, onSelect }: Props): ReactNod
         const document = documents[index]!;
         return (
           <DocumentRow
-            key={document.id}
+            // A filter changes the document of a row. A row that is kept costs less than a new one.
+            key={index}
             index={index}
             document={document}
             top={start - offset}

@@ -84,7 +84,7 @@ function AffectedDocuments({ documents }: { documents: readonly DocumentSummary[
   return (
     <>
       <Text size="sm" mb="xs">
-        This deletes the following documents. It cannot be undone.
+        This deletes the following documents. This cannot be undone.
       </Text>
       <List size="sm">
         {documents.slice(0, LISTED).map(({ id, title }) => (

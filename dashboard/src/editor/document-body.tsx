@@ -4,7 +4,7 @@ import type { ReactNode, RefObject } from 'react';
 import type { DocumentAddress, DocumentSummary } from '../documents/queries';
 import type { LinkIndex } from '../links/link-index';
 import { Preview } from '../preview/preview';
-import { CodeEditor } from './code-editor';
+import { CodeEditor } from './codemirror/code-editor';
 import { SidePanel } from './side-panel';
 import type { ViewMode } from './view-mode';
 
@@ -16,11 +16,11 @@ interface Props {
   /** Text a moment ago, so that rendering does not slow down typing. */
   readonly previewText: string;
   readonly documents: readonly DocumentSummary[];
-  readonly index: LinkIndex<DocumentSummary>;
+  /** Undefined until the list of documents is loaded. */
+  readonly index: LinkIndex<DocumentSummary> | undefined;
   readonly view: RefObject<EditorView | null>;
   readonly isReadOnly: boolean;
   readonly onChange: (text: string) => void;
-  readonly onSave: () => void;
   readonly onOpenLink: (target: string) => void;
 }
 
@@ -32,7 +32,7 @@ export function DocumentBody(props: Props): ReactNode {
       <button
         type="button"
         className="wikilink"
-        data-missing={!index.find(target) || undefined}
+        data-missing={index && !index.find(target) ? true : undefined}
         onClick={() => onOpenLink(target)}
       >
         {children}
@@ -50,7 +50,6 @@ export function DocumentBody(props: Props): ReactNode {
           viewRef={view}
           isReadOnly={isReadOnly}
           onChange={props.onChange}
-          onSave={props.onSave}
           documents={() => documents.filter(({ id }) => id !== address.document)}
           onOpenLink={onOpenLink}
         />
@@ -60,14 +59,7 @@ export function DocumentBody(props: Props): ReactNode {
           <Preview markdown={previewText} renderWikilink={renderWikilink} />
         </section>
       )}
-      <SidePanel
-        address={address}
-        text={previewText}
-        documents={documents}
-        index={index}
-        view={view}
-        onOpenLink={onOpenLink}
-      />
+      <SidePanel address={address} text={previewText} index={index} view={view} onOpenLink={onOpenLink} />
     </div>
   );
 }

@@ -6,11 +6,12 @@ import type { DocumentAddress, LoadedDocument } from '../documents/queries';
 import { useIsAdmin } from '../organizations/owner';
 import { useProject } from '../projects/project';
 import { documentRoute } from '../routes';
-import type { DocumentSaver, SaveState } from '../saving/saver';
+import type { SaveState } from '../saving/save-state';
+import type { DocumentSaver } from '../saving/saver';
 import { Trail } from '../ui/trail';
-import { DocumentMenu } from './document-menu';
+import { DocumentMenu } from './details/document-menu';
 import { SaveStatusText } from './save-status';
-import { TitleField } from './title-field';
+import { TitleField } from './details/title-field';
 import type { ViewMode } from './view-mode';
 
 interface Props {
@@ -32,23 +33,18 @@ const MODES = [
 export function DocumentHeader({ address, document, saver, state, mode, isNarrow }: Props): ReactNode {
   const project = useProject();
   const isAdmin = useIsAdmin();
-  const [current, setCurrent] = useState(document);
+  const [loaded, setLoaded] = useState(document);
+  const current = { ...loaded, title: saver.title };
   const navigate = useNavigate({ from: documentRoute.fullPath });
   useEffect(() => {
     window.document.title = `${current.title} · mintkeep`;
   }, [current.title]);
-  const onChanged = (changed: LoadedDocument) => setCurrent(changed);
+  const onChanged = (changed: LoadedDocument) => setLoaded(changed);
   return (
     <header className="document-header">
       <Trail owner={String(address.owner)} project={project} />
       <Group gap="sm" justify="space-between" wrap="wrap">
-        <TitleField
-          address={address}
-          document={current}
-          saver={saver}
-          isReadOnly={!isAdmin}
-          onChanged={onChanged}
-        />
+        <TitleField slug={current.slug} saver={saver} isReadOnly={!isAdmin} />
         <Group gap="sm" wrap="nowrap">
           {isAdmin && <SaveStatusText state={state} onRetry={() => void saver.saveNow()} />}
           <SegmentedControl

@@ -1,4 +1,4 @@
-import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
+import { useDebouncedCallback, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { EditorView } from '@codemirror/view';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -15,7 +15,7 @@ import { useSaver } from '../saving/use-saver';
 import { slugify } from '../text/slug';
 import { DocumentHeader } from './document-header';
 import { DocumentBody } from './document-body';
-import { MergeView } from './merge-view';
+import { MergeView } from './codemirror/merge-view';
 import { SavingProblems } from './saving-problems';
 import { parseView } from './view-mode';
 
@@ -34,8 +34,8 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
   const isAdmin = useIsAdmin();
   const editing = useEditing(opened);
   const { saver, state, previewText } = editing;
-  const { data: documents = [] } = useQuery(documentsQuery(address.owner, address.project));
-  const index = useMemo(() => new LinkIndex(documents), [documents]);
+  const { data: documents } = useQuery(documentsQuery(address.owner, address.project));
+  const index = useMemo(() => documents && new LinkIndex(documents), [documents]);
   const view = useRef<EditorView>(null);
   const isNarrow = useMediaQuery('(max-width: 62em)') ?? false;
   const mode = parseView(documentRoute.useSearch().view, isNarrow, isAdmin);
@@ -61,11 +61,11 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
       ) : (
         <DocumentBody
           key={editing.version}
-          {...{ address, mode, previewText, documents, index, view }}
-          currentText={editing.currentText}
+          {...{ address, mode, previewText, index, view }}
+          documents={documents ?? []}
+          currentText={() => saver.content}
           isReadOnly={!isAdmin}
           onChange={editing.change}
-          onSave={() => void saver.saveNow()}
           onOpenLink={link.open}
         />
       )}
@@ -87,30 +87,27 @@ export function DocumentWorkspace({ address, opened }: Props): ReactNode {
  */
 function useEditing({ saver }: OpenedDocument) {
   const state = useSaver(saver);
-  const [previewText, setPreviewText] = useState(() => saver.content);
-  const latest = useRef(previewText);
-  const [version, setVersion] = useState(0);
-  const delay = previewText.length > LONG_TEXT ? LONG_PREVIEW_DELAY_MS : PREVIEW_DELAY_MS;
-  const updatePreview = useDebouncedCallback(setPreviewText, delay);
+  const version = saver.replacements;
+  const [preview, setPreview] = useState({ version, text: saver.content });
+  if (preview.version !== version) setPreview({ version, text: saver.content });
+  const delay = preview.text.length > LONG_TEXT ? LONG_PREVIEW_DELAY_MS : PREVIEW_DELAY_MS;
+  const updatePreview = useDebouncedCallback(
+    () => setPreview({ version: saver.replacements, text: saver.content }),
+    delay,
+  );
   const change = (content: string) => {
-    latest.current = content;
     saver.edit(content);
-    updatePreview(content);
+    updatePreview();
   };
-  const finishMerge = (content: string) => {
-    latest.current = content;
-    setPreviewText(content);
-    setVersion((number) => number + 1);
-    void saver.finishMerge(content, state.server!);
-  };
-  const currentText = () => latest.current;
-  return { saver, state, version, previewText, currentText, change, finishMerge };
+  useHotkeys([['mod+S', () => void saver.saveNow()]], [], true);
+  const finishMerge = (content: string) => void saver.finishMerge(content, state.server!);
+  return { saver, state, version, previewText: preview.text, change, finishMerge };
 }
 
 /** Opens the target of a wikilink, or offers to create it. */
 function useOpenLink(
   { owner, project }: DocumentAddress,
-  index: LinkIndex<{ id: number; title: string; slug: string }>,
+  index: LinkIndex<{ id: number; title: string; slug: string }> | undefined,
 ) {
   const [missing, setMissing] = useState<string>();
   const isAdmin = useIsAdmin();
@@ -122,9 +119,9 @@ function useOpenLink(
       search: (search) => search,
     });
   const open = (target: string) => {
-    const found = index.find(target);
+    const found = index?.find(target);
     if (found) openDocument(found.id);
-    else if (isAdmin) setMissing(target);
+    else if (index && isAdmin) setMissing(target);
   };
   return { missing, open, openDocument, close: () => setMissing(undefined) };
 }

@@ -1,4 +1,4 @@
-import { GFM, parser } from '@lezer/markdown';
+import { markdownParser } from '../text/markdown-parser';
 
 /** Heading of a document. */
 export interface Heading {
@@ -7,8 +7,6 @@ export interface Heading {
   /** Offset of the heading's line. */
   readonly position: number;
 }
-
-const markdownParser = parser.configure(GFM);
 
 /** Lists the headings of a markdown text. */
 export function readOutline(markdown: string): Heading[] {

@@ -1,7 +1,7 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { explainError } from '../api/errors';
-import type { SaveState, SaveStatus } from '../saving/saver';
+import type { SaveState, SaveStatus } from '../saving/save-state';
 import { useIsStorageFailing } from '../saving/use-saver';
 
 const TEXTS: Record<SaveStatus, string> = {
@@ -14,23 +14,25 @@ const TEXTS: Record<SaveStatus, string> = {
   rejected: 'Not saved',
 };
 
+/** Orange with a contrast of at least 4.5 in both themes. Mantine's own has less. */
+const ORANGE = 'light-dark(#a8480a, var(--mantine-color-orange-4))';
+
 const COLORS: Partial<Record<SaveStatus, string>> = {
-  rejected: 'red',
-  unreachable: 'orange',
-  conflict: 'orange',
+  rejected: 'var(--mantine-color-red-text)',
+  unreachable: ORANGE,
+  conflict: ORANGE,
 };
 
-/** Tells whether the service has the text. */
+/** Shows whether the service has the text. */
 export function SaveStatusText({ state, onRetry }: { state: SaveState; onRetry: () => void }): ReactNode {
   const { status, error } = state;
-  const color = COLORS[status];
   const isStorageFailing = useIsStorageFailing();
   const text = status === 'unreachable' && isStorageFailing ? 'Offline: not saved' : TEXTS[status];
   return (
     <Group gap={6} wrap="nowrap">
       <Text
         size="sm"
-        c={color ? `var(--mantine-color-${color}-text)` : 'dimmed'}
+        c={COLORS[status] ?? 'dimmed'}
         role="status"
         className="save-status"
         data-status={status}

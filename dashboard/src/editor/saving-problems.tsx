@@ -3,9 +3,11 @@ import { IconAlertTriangle, IconDatabaseOff } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { LoadedDocument } from '../documents/queries';
 import { explainRejection } from '../rescue/explain-rejection';
+import { RequestId } from '../rescue/request-id';
 import { RescueActions } from '../rescue/rescue-actions';
-import { isRejection } from '../saving/saver';
-import type { DocumentSaver, SaveState } from '../saving/saver';
+import { isRejection } from '../saving/save-state';
+import type { SaveState } from '../saving/save-state';
+import type { DocumentSaver } from '../saving/saver';
 import { useIsStorageFailing } from '../saving/use-saver';
 
 interface Props {
@@ -14,7 +16,7 @@ interface Props {
   readonly state: SaveState;
 }
 
-/** Tells why the text is not safe, and what the person can do with it. */
+/** Explains why the text is not safe, and what the person can do with it. */
 export function SavingProblems({ document, saver, state }: Props): ReactNode {
   const isStorageFailing = useIsStorageFailing();
   return (
@@ -34,9 +36,10 @@ export function SavingProblems({ document, saver, state }: Props): ReactNode {
           title={explainRejection(state.error)}
           icon={<IconAlertTriangle size={18} aria-hidden />}
         >
-          <Text size="sm" mb="sm">
+          <Text size="sm" mb="xs">
             The service does not accept the text. Copy or download it, or save it as a new document.
           </Text>
+          <RequestId error={state.error} />
           <RescueActions
             title={document.title}
             slug={document.slug}

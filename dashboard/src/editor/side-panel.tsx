@@ -2,50 +2,44 @@ import { Anchor, Stack, Text, UnstyledButton } from '@mantine/core';
 import { EditorView } from '@codemirror/view';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useDeferredValue, useMemo } from 'react';
 import type { ReactNode, RefObject } from 'react';
+import { documentsQuery } from '../documents/queries';
 import type { DocumentAddress, DocumentSummary } from '../documents/queries';
 import { contentsQuery } from '../links/contents';
 import { buildLinkGraph } from '../links/link-index';
 import type { LinkIndex } from '../links/link-index';
 import { findWikilinks } from '../links/wikilinks';
+import { ErrorNotice } from '../ui/error-notice';
 import { readOutline } from './outline';
 import type { Heading } from './outline';
 
 interface Props {
   readonly address: DocumentAddress;
   readonly text: string;
-  readonly documents: readonly DocumentSummary[];
-  readonly index: LinkIndex<DocumentSummary>;
+  /** Undefined until the list of documents is loaded. */
+  readonly index: LinkIndex<DocumentSummary> | undefined;
   readonly view: RefObject<EditorView | null>;
   readonly onOpenLink: (target: string) => void;
 }
 
-/** Outline, backlinks and broken links of the open document. */
-export function SidePanel({ address, text, documents, index, view, onOpenLink }: Props): ReactNode {
-  const outline = useMemo(() => readOutline(text), [text]);
-  const broken = useMemo(() => findBroken(text, index), [text, index]);
-  const { data: contents } = useQuery(contentsQuery(address.owner, address.project));
-  const backlinks = useMemo(
-    () => contents && (buildLinkGraph(documents, contents.bySlug).backlinks.get(address.document) ?? []),
-    [contents, documents, address.document],
-  );
+/** Outline, backlinks and broken links of the open document. They follow the text when nothing else is to do. */
+export function SidePanel({ address, text, index, view, onOpenLink }: Props): ReactNode {
+  const shown = useDeferredValue<string | undefined>(text, undefined);
+  const outline = useMemo(() => (shown === undefined ? [] : readOutline(shown)), [shown]);
+  const broken = useMemo(() => (shown && index ? findBroken(shown, index) : []), [shown, index]);
   return (
     <aside className="side-panel" aria-label="Outline and links">
-      <PanelSection title="Outline" empty="Headings of the document appear here." count={outline.length}>
+      <PanelSection
+        title="Outline"
+        empty={shown !== undefined && 'Headings of the document appear here.'}
+        count={outline.length}
+      >
         {outline.map((heading) => (
           <OutlineItem key={heading.position} heading={heading} view={view} />
         ))}
       </PanelSection>
-      <PanelSection
-        title="Linked from"
-        empty={contents ? 'No document links here.' : 'Loading…'}
-        count={backlinks?.length ?? 0}
-      >
-        {backlinks?.map((document) => (
-          <Backlink key={document.id} address={address} document={document} />
-        ))}
-      </PanelSection>
+      <Backlinks address={address} />
       {broken.length > 0 && (
         <PanelSection title="Broken links" empty="" count={broken.length}>
           {broken.map((target) => (
@@ -64,6 +58,42 @@ export function SidePanel({ address, text, documents, index, view, onOpenLink }:
   );
 }
 
+/** Documents that link to the open one, or why they are not known. */
+function Backlinks({ address }: { address: DocumentAddress }): ReactNode {
+  const { owner, project, document } = address;
+  const documents = useQuery(documentsQuery(owner, project));
+  const contents = useQuery(contentsQuery(owner, project));
+  const backlinks = useMemo(
+    () =>
+      documents.data &&
+      contents.data &&
+      (buildLinkGraph(documents.data, contents.data.bySlug).backlinks.get(document) ?? []),
+    [documents.data, contents.data, document],
+  );
+  const error = documents.error ?? contents.error;
+  const retry = () => {
+    if (documents.isError) void documents.refetch();
+    if (contents.isError) void contents.refetch();
+  };
+  if (!backlinks && error)
+    return (
+      <PanelSection title="Linked from" empty="" count={1}>
+        <ErrorNotice error={error} onRetry={retry} />
+      </PanelSection>
+    );
+  return (
+    <PanelSection
+      title="Linked from"
+      empty={backlinks ? 'No document links here.' : 'Loading…'}
+      count={backlinks?.length ?? 0}
+    >
+      {backlinks?.map((one) => (
+        <Backlink key={one.id} address={address} document={one} />
+      ))}
+    </PanelSection>
+  );
+}
+
 function findBroken(text: string, index: LinkIndex<DocumentSummary>): string[] {
   const targets = findWikilinks(text).map(({ target }) => target);
   return [...new Set(targets)].filter((target) => !index.find(target));
@@ -71,7 +101,8 @@ function findBroken(text: string, index: LinkIndex<DocumentSummary>): string[] {
 
 interface SectionProps {
   readonly title: string;
-  readonly empty: string;
+  /** Shown if there are no items. */
+  readonly empty: ReactNode;
   readonly count: number;
   readonly children: ReactNode;
 }

@@ -38,6 +38,19 @@ function slugOf(fileName: string): string {
   return fileName.replace(/\.md$/, '').replace(/^_/, '');
 }
 
+/** Gives a document of the copy its new slug, under which the next export has it. */
+export function moveContent(owner: number, project: number, oldSlug: string, newSlug: string): void {
+  const { queryKey } = contentsQuery(owner, project);
+  queryClient.setQueryData(queryKey, (known: Contents | undefined) => {
+    const content = known?.bySlug.get(oldSlug);
+    if (!known || content === undefined) return known;
+    const bySlug = new Map(known.bySlug).set(newSlug, content);
+    bySlug.delete(oldSlug);
+    return { ...known, bySlug };
+  });
+  void queryClient.invalidateQueries({ queryKey });
+}
+
 /** Adds a saved text to the copy, which would otherwise be one version behind. */
 export function rememberContent(owner: number, project: number, slug: string, content: string): void {
   queryClient.setQueryData(

@@ -1,4 +1,4 @@
-import { GFM, parser } from '@lezer/markdown';
+import { markdownParser } from '../text/markdown-parser';
 
 /** Link to another document, such as `[[slug#heading|text]]`. */
 export interface Wikilink {
@@ -16,8 +16,6 @@ const PATTERN = /\[\[([^[\]|#\n\\]+)(#[^[\]|\n\\]*)?(?:\\?\|([^[\]\n]*))?\]\]/g;
 
 /** Nodes of the markdown tree whose text is not markdown. */
 const CODE = ['FencedCode', 'CodeBlock', 'InlineCode', 'HTMLBlock', 'CommentBlock', 'Comment'];
-
-const markdownParser = parser.configure(GFM);
 
 /** Finds all wikilinks outside of code. */
 export function findWikilinks(markdown: string): Wikilink[] {

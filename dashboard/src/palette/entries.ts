@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { documentsQuery } from '../documents/queries';
 import type { DocumentSummary } from '../documents/queries';
 import { contentsQuery } from '../links/contents';
@@ -9,8 +9,8 @@ import type { Project } from '../projects/queries';
 import { ContentSearch } from './search';
 import type { Hit } from './search';
 
-/** Projects whose documents are offered. Each costs a request. */
-const MAX_PROJECTS = 30;
+/** Projects whose documents are loaded together. Each costs a request, so the others follow when these are there. */
+const PROJECTS_AT_ONCE = 30;
 const MAX_PER_GROUP = 8;
 
 /** Entries of the palette for a query. */
@@ -26,7 +26,11 @@ export interface PaletteEntries {
 export function usePaletteEntries(owner: number, query: string, isOpen: boolean): PaletteEntries {
   const { project: projectId } = useParams({ strict: false });
   const openProject = projectId === undefined ? undefined : Number(projectId);
-  const { data: projects = [], isPending } = useQuery({ ...projectsQuery(owner), enabled: isOpen });
+  const { data: projects = [], isPending } = useQuery({
+    ...projectsQuery(owner),
+    enabled: isOpen,
+    staleTime: 0,
+  });
   const documents = useAllDocuments(owner, projects, isOpen);
   const search = useContentSearch(owner, openProject, isOpen);
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -44,28 +48,31 @@ export function usePaletteEntries(owner: number, query: string, isOpen: boolean)
   };
 }
 
-/** Documents of all projects of the owner. */
+/** Documents of all projects of the owner, one group of projects after the other. */
 function useAllDocuments(owner: number, projects: readonly Project[], isOpen: boolean) {
-  return useQueries({
-    queries: projects
-      .slice(0, MAX_PROJECTS)
-      .map(({ id }) => ({ ...documentsQuery(owner, id), enabled: isOpen })),
-    combine: (results) =>
-      results.flatMap(({ data = [] }, index) =>
+  const [count, setCount] = useState(PROJECTS_AT_ONCE);
+  const { documents, isComplete } = useQueries({
+    queries: projects.slice(0, count).map(({ id }) => ({ ...documentsQuery(owner, id), enabled: isOpen })),
+    combine: (results) => ({
+      documents: results.flatMap(({ data = [] }, index) =>
         data.map((document) => ({ ...document, projectName: projects[index]!.name })),
       ),
+      isComplete: results.every(({ isPending }) => !isPending),
+    }),
   });
+  if (isOpen && isComplete && count < projects.length) setCount(count + PROJECTS_AT_ONCE);
+  return documents;
 }
 
-/** Index of the open project. It is built when the palette opens for the first time. */
+/** Index of the open project. Its texts are compared with those of the service whenever the palette opens. */
 function useContentSearch(
   owner: number,
   project: number | undefined,
   isOpen: boolean,
 ): ContentSearch | undefined {
   const enabled = isOpen && project !== undefined;
-  const { data: documents } = useQuery({ ...documentsQuery(owner, project ?? 0), enabled });
-  const { data: contents } = useQuery({ ...contentsQuery(owner, project ?? 0), enabled });
+  const { data: documents } = useQuery({ ...documentsQuery(owner, project ?? 0), enabled, staleTime: 0 });
+  const { data: contents } = useQuery({ ...contentsQuery(owner, project ?? 0), enabled, staleTime: 0 });
   return useMemo(() => {
     if (!enabled || !documents || !contents) return undefined;
     return new ContentSearch(

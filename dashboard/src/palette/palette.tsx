@@ -32,6 +32,7 @@ export default function Palette({ isOpen, onClose }: Props): ReactNode {
       scrollable
       maxHeight="60vh"
       clearQueryOnClose
+      attributes={{ content: { 'aria-label': 'Search' } }}
     >
       <Spotlight.Search
         placeholder="Open a project or document"

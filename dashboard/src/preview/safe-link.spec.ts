@@ -1,4 +1,4 @@
-import { imageHost, isSafeLink } from './safe-link';
+import { imageHost, isLoadable, isSafeLink } from './safe-link';
 
 it.each([
   ['https://example.com/', true],
@@ -16,6 +16,15 @@ it.each([
   [undefined, false],
 ])('judges %j', (href, expected) => {
   expect(isSafeLink(href)).toBe(expected);
+});
+
+it.each([
+  ['http://example.com/a.png', 'https:', false],
+  ['https://example.com/a.png', 'https:', true],
+  ['http://example.com/a.png', 'http:', true],
+  ['https://example.com/a.png', 'http:', true],
+])('knows whether %s can be loaded on %s', (src, protocol, expected) => {
+  expect(isLoadable(src, protocol)).toBe(expected);
 });
 
 it('names the host of an image', () => {

@@ -8,7 +8,12 @@ export function isSafeLink(href: string | undefined): boolean {
   return URL.canParse(href, base) && PROTOCOLS.includes(new URL(href, base).protocol);
 }
 
-/** Host of an image on another site, or undefined if the address cannot be loaded. */
+/** Whether the page can load an image of this address. A page on HTTPS cannot load images over HTTP. */
+export function isLoadable(src: string, pageProtocol: string): boolean {
+  return pageProtocol !== 'https:' || new URL(src).protocol === 'https:';
+}
+
+/** Host of an image on another site, or undefined if the address is not one of the web. */
 export function imageHost(src: string | undefined): string | undefined {
   if (src === undefined || !URL.canParse(src)) return undefined;
   const { protocol, host } = new URL(src);

@@ -1,10 +1,8 @@
-import { GFM, parser } from '@lezer/markdown';
+import { markdownParser } from '../text/markdown-parser';
 
 /** Shorter parts would cost more in overhead than they save. */
 const MIN_PART_CHARACTERS = 4_096;
 const FOOTNOTE = /^ {0,3}\[\^[^\]]+\]:/m;
-
-const markdownParser = parser.configure(GFM);
 
 /**
  * Splits a long text between top-level blocks. Parts can be rendered one by one, and only a changed one again.

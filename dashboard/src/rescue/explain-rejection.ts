@@ -1,7 +1,5 @@
 import { explainError, isApiError } from '../api/errors';
-
-const FORBIDDEN = 403;
-const NOT_FOUND = 404;
+import { FORBIDDEN, NOT_FOUND } from '../api/statuses';
 
 /** Reason for which the service rejects a text, in one sentence. */
 export function explainRejection(error: unknown): string {

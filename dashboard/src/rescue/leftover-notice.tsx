@@ -7,6 +7,7 @@ import { leftovers } from '../saving/leftovers';
 import type { Leftover } from '../saving/leftovers';
 import { ConfirmModal } from '../ui/forms/confirm-modal';
 import { explainRejection } from './explain-rejection';
+import { RequestId } from './request-id';
 import { RescueActions } from './rescue-actions';
 
 /** Lists drafts that could not be saved without asking, and leads to the decision. */
@@ -57,6 +58,7 @@ function Rejected({ leftover: { draft, error } }: { leftover: Leftover }): React
       <Text size="sm" mb={4}>
         <strong>{draft.title}</strong>: {explainRejection(error)}.
       </Text>
+      <RequestId error={error} />
       <RescueActions
         title={draft.title}
         slug={draft.slug}
@@ -74,7 +76,7 @@ function Rejected({ leftover: { draft, error } }: { leftover: Leftover }): React
           onConfirm={discard}
           onClose={() => setDiscarding(false)}
         >
-          This removes the unsaved text of “{draft.title}” from this browser. It cannot be undone.
+          This removes the unsaved text of “{draft.title}” from this browser. This cannot be undone.
         </ConfirmModal>
       )}
     </div>

@@ -55,7 +55,7 @@ function CopyText({ text }: Pick<Props, 'text'>): ReactNode {
       leftSection={<IconCopy size={14} aria-hidden />}
       onClick={() => copy(text())}
     >
-      {error ? 'Copying is not permitted' : copied ? 'Copied' : 'Copy the text'}
+      {error ? 'Copying is blocked: use Download' : copied ? 'Copied' : 'Copy the text'}
     </Button>
   );
 }

@@ -1,5 +1,6 @@
 import { createStore, promisifyRequest } from 'idb-keyval';
 import type { DocumentAddress } from '../documents/queries';
+import { Store } from '../text/store';
 
 /** Text that the service does not have yet. */
 export interface Draft {
@@ -7,6 +8,8 @@ export interface Draft {
   /** Version that the text is based on. */
   readonly baseContent: string;
   readonly baseEtag: string;
+  /** Title that the service does not have yet, if there is one. */
+  readonly newTitle?: string;
 }
 
 /** Place of a draft. People who share a browser do not see each other's drafts, and each window has drafts of its own. */
@@ -27,17 +30,9 @@ export interface StoredDraft extends DraftKey, Draft {
 const READ_TIMEOUT_MS = 3_000;
 
 const store = createStore('mintkeep-drafts', 'drafts');
-const listeners = new Set<() => void>();
-let isFailing = false;
 
 /** Whether the last access to the browser's storage failed, because it is full or not available. */
-export const draftStorage = {
-  isFailing: (): boolean => isFailing,
-  subscribe: (listener: () => void): (() => void) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  },
-};
+export const isStorageFailing = new Store(false);
 
 /** Drafts of a person, or of one document of the person, the newest first. */
 export async function listDrafts(userId: string, document?: number): Promise<StoredDraft[]> {
@@ -91,10 +86,10 @@ async function write(change: (drafts: IDBObjectStore) => void): Promise<boolean>
 async function attempt<T>(action: () => Promise<T>): Promise<T | undefined> {
   try {
     const result = await action();
-    report(false);
+    isStorageFailing.set(false);
     return result;
   } catch {
-    report(true);
+    isStorageFailing.set(true);
     return undefined;
   }
 }
@@ -104,10 +99,4 @@ function withTimeout<T>(result: Promise<T>): Promise<T | undefined> {
     setTimeout(() => resolve(undefined), READ_TIMEOUT_MS);
   });
   return Promise.race([result, timeout]);
-}
-
-function report(isFailure: boolean): void {
-  if (isFailing === isFailure) return;
-  isFailing = isFailure;
-  for (const listener of listeners) listener();
 }

@@ -1,15 +1,18 @@
 import { loadDocument, updateDocument } from '../documents/queries';
+import type { DocumentAddress } from '../documents/queries';
 import { isApiError } from '../api/errors';
+import { PRECONDITION_FAILED, UNAUTHORIZED } from '../api/statuses';
 import { rememberContent } from '../links/contents';
 import { sessions } from '../session/store';
+import { Store } from '../text/store';
 import { decide } from './decide';
 import { listDrafts, readDraft, removeDraft } from './draft-store';
 import type { DraftKey, StoredDraft } from './draft-store';
 import { acquireSlot, hasLocks, takeTurn } from './locks';
-import { isRejection, RETRY_MS } from './saver';
+import { isRejection } from './save-state';
+import type { Change } from './save-state';
+import { RETRY_MS } from './saver';
 
-const UNAUTHORIZED = 401;
-const CONFLICT = 412;
 /** A draft as young as this may belong to an open window if the browser has no locks between windows. */
 const ABANDONED_MS = 60_000;
 
@@ -23,19 +26,14 @@ type Outcome = Leftover | 'done' | 'later';
 
 /** Saves drafts of documents that are not open, on each visit and when the service is back. */
 class LeftoverDrafts {
-  private list: readonly Leftover[] = [];
-  private readonly listeners = new Set<() => void>();
+  private readonly list = new Store<readonly Leftover[]>([]);
   private readonly channel = new BroadcastChannel('mintkeep-drafts');
   private running: Promise<void> | undefined;
   private isRequested = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  readonly snapshot = (): readonly Leftover[] => this.list;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
+  readonly snapshot = this.list.snapshot;
+  readonly subscribe = this.list.subscribe;
 
   /** Follows session, connection and other windows until the returned function is called. */
   start(): () => void {
@@ -86,9 +84,7 @@ class LeftoverDrafts {
       }
     }
     if (isWaiting) this.timer = setTimeout(() => this.scan(), RETRY_MS);
-    if (found.length === 0 && this.list.length === 0) return;
-    this.list = found;
-    for (const listener of this.listeners) listener();
+    if (found.length > 0 || this.list.snapshot().length > 0) this.list.set(found);
   }
 
   /** Leaves the drafts of open windows alone. */
@@ -106,23 +102,26 @@ class LeftoverDrafts {
 }
 
 async function send(draft: StoredDraft): Promise<Outcome> {
-  const { userId, address, content, baseContent } = draft;
+  const { userId, address, content, baseContent, newTitle } = draft;
   try {
     const document = await loadDocument(address, 'reload');
     const decision = decide({ base: baseContent, own: content, server: document.content });
     if (decision === 'merge') return { draft };
     if (sessions.current()?.userId !== userId) return 'later';
-    if (decision === 'save') {
-      const { slug } = await updateDocument(address, { content }, document.etag);
-      rememberContent(address.owner, address.project, slug, content);
-    }
+    await store(address, { title: newTitle, ...(decision === 'save' && { content }) }, document.etag);
     await removeDraft(draft);
     return 'done';
   } catch (error) {
     // The next session starts another scan.
     if (isApiError(error, UNAUTHORIZED)) return 'done';
-    return isRejection(error) && !isApiError(error, CONFLICT) ? { draft, error } : 'later';
+    return isRejection(error) && !isApiError(error, PRECONDITION_FAILED) ? { draft, error } : 'later';
   }
+}
+
+async function store(address: DocumentAddress, change: Change, etag: string): Promise<void> {
+  if (change.title === undefined && change.content === undefined) return;
+  const { slug, content } = await updateDocument(address, change, etag);
+  rememberContent(address.owner, address.project, slug, content);
 }
 
 export const leftovers = new LeftoverDrafts();

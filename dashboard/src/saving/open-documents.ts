@@ -1,4 +1,5 @@
 import { ApiError } from '../api/errors';
+import { UNAUTHORIZED } from '../api/statuses';
 import { loadDocument, updateDocument } from '../documents/queries';
 import type { DocumentAddress, LoadedDocument } from '../documents/queries';
 import { rememberContent } from '../links/contents';
@@ -8,8 +9,6 @@ import type { AdoptedDraft, DraftSlot } from './draft-slot';
 import { leftovers } from './leftovers';
 import { takeTurn } from './locks';
 import { DocumentSaver } from './saver';
-
-const UNAUTHORIZED = 401;
 
 /** Document as a page opens it. The saver has the text, which can be newer than that of the document. */
 export interface OpenedDocument {
@@ -72,10 +71,10 @@ function createEntry(
   const saver = new DocumentSaver(document, {
     // A cached version can be current by its ETag while the service has an unfinished update.
     load: () => loadDocument(address, 'reload'),
-    save: async (content, etag) => {
+    save: async (change, etag) => {
       requireSession(userId);
-      const saved = await updateDocument(address, { content }, etag);
-      rememberContent(address.owner, address.project, saved.slug, content);
+      const saved = await updateDocument(address, change, etag);
+      rememberContent(address.owner, address.project, saved.slug, saved.content);
       return saved;
     },
     storeDraft: (draft) => entry.slot.write(draft),

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { ApiError, UnreachableError } from '../api/errors';
 import type { Draft } from './draft-store';
+import type { Change, Version } from './save-state';
 import { AUTOSAVE_MS, DocumentSaver, RETRY_MS } from './saver';
-import type { Version } from './saver';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -13,17 +13,18 @@ const rejection = (status: number) => new ApiError(status, undefined, 'rejected'
 class FakeService {
   version = 1;
   content = 'base';
+  title = 'Title';
   saves = 0;
   draft: Draft | undefined;
   readonly errors: Error[] = [];
   readonly saver = new DocumentSaver(this.current(), {
     load: () => Promise.resolve(this.current()),
-    save: (content, etag) => this.save(content, etag),
+    save: (change, etag) => this.save(change, etag),
     storeDraft: (draft) => void (this.draft = draft),
   });
 
   current(): Version {
-    return { content: this.content, etag: `"${this.version}"` };
+    return { content: this.content, title: this.title, etag: `"${this.version}"` };
   }
 
   write(content: string): void {
@@ -31,12 +32,13 @@ class FakeService {
     this.version++;
   }
 
-  private save(content: string, etag: string): Promise<Version> {
+  private save({ content = this.content, title = this.title }: Change, etag: string): Promise<Version> {
     this.saves++;
     const error = this.errors.shift();
     if (error) return Promise.reject(error);
     if (etag !== this.current().etag) return Promise.reject(rejection(412));
     this.write(content);
+    this.title = title;
     return Promise.resolve(this.current());
   }
 
@@ -160,6 +162,39 @@ it('saves without asking after the response to a save was lost', async () => {
   expect([service.content, service.status]).toEqual(['second', 'saved']);
 });
 
+it('keeps the text of another person if the own text returned to the base during a save', async () => {
+  const service = new FakeService();
+  service.saver.edit('b');
+  service.write('theirs');
+  const saving = service.saver.saveNow();
+  service.saver.edit('base');
+  await saving;
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS + RETRY_MS);
+  expect([service.content, service.saver.content, service.status]).toEqual(['theirs', 'theirs', 'saved']);
+  expect([service.saver.replacements, service.draft]).toEqual([1, undefined]);
+});
+
+it('saves the base again if the service stored a text whose response was lost', async () => {
+  const service = new FakeService();
+  service.errors.push(new UnreachableError());
+  service.saver.edit('first');
+  await service.saver.saveNow();
+  service.write('first'); // the request arrived
+  service.saver.edit('base');
+  await service.saver.saveNow();
+  expect([service.content, service.status, service.draft]).toEqual(['base', 'saved', undefined]);
+});
+
+it('saves nothing if the text returned to the base, and its request did not arrive', async () => {
+  const service = new FakeService();
+  service.errors.push(new UnreachableError());
+  service.saver.edit('first');
+  await service.saver.saveNow();
+  service.saver.edit('base');
+  await service.saver.saveNow();
+  expect([service.saves, service.status, service.draft]).toEqual([1, 'saved', undefined]);
+});
+
 it('waits between attempts if the service rejects each version', async () => {
   const service = new FakeService();
   service.errors.push(rejection(412), rejection(412));
@@ -224,4 +259,73 @@ it('changes other members between two saves', async () => {
   });
   await service.saver.saveNow();
   expect([service.content, service.saves, service.status]).toEqual(['own', 1, 'saved']);
+});
+
+it('saves a title a moment after the last change, and keeps it in the draft until then', async () => {
+  const service = new FakeService();
+  service.saver.editTitle(' New ');
+  expect([service.saver.title, service.status]).toEqual(['New', 'unsaved']);
+  expect(service.draft).toMatchObject({ content: 'base', newTitle: 'New' });
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS);
+  expect([service.title, service.content, service.saves]).toEqual(['New', 'base', 1]);
+  expect([service.status, service.draft]).toEqual(['saved', undefined]);
+});
+
+it('saves text and title in one request', async () => {
+  const service = new FakeService();
+  service.saver.edit('text');
+  service.saver.editTitle('New');
+  await service.saver.saveNow();
+  expect([service.title, service.content, service.saves]).toEqual(['New', 'text', 1]);
+});
+
+it.each([
+  ['is away', new UnreachableError()],
+  ['fails', rejection(503)],
+])('keeps a title while the service %s', async (_, error) => {
+  const service = new FakeService();
+  service.errors.push(error);
+  service.saver.editTitle('New');
+  await service.saver.saveNow();
+  expect([service.status, service.saver.title, service.draft?.newTitle]).toEqual([
+    'unreachable',
+    'New',
+    'New',
+  ]);
+  await jest.advanceTimersByTimeAsync(RETRY_MS);
+  expect([service.title, service.status, service.draft]).toEqual(['New', 'saved', undefined]);
+});
+
+it('continues a title of a draft', async () => {
+  const service = new FakeService();
+  service.saver.resume({ content: 'base', baseContent: 'base', baseEtag: '"1"', newTitle: 'New' });
+  expect(service.saver.title).toBe('New');
+  await service.saver.saveNow();
+  expect([service.title, service.content, service.draft]).toEqual(['New', 'base', undefined]);
+});
+
+it('takes the text of another person when only the title was changed here', async () => {
+  const service = new FakeService();
+  service.saver.editTitle('New');
+  service.write('theirs');
+  await service.saver.saveNow();
+  expect([service.title, service.content, service.saver.content]).toEqual(['New', 'theirs', 'theirs']);
+  expect([service.saver.replacements, service.status]).toEqual([1, 'saved']);
+});
+
+it('saves the old title again if it returns while the new one is saved', async () => {
+  const service = new FakeService();
+  service.saver.editTitle('New');
+  const saving = service.saver.saveNow();
+  service.saver.editTitle('Title');
+  await saving;
+  await jest.advanceTimersByTimeAsync(AUTOSAVE_MS);
+  expect([service.title, service.saver.title, service.status]).toEqual(['Title', 'Title', 'saved']);
+});
+
+it('does not save an empty title', async () => {
+  const service = new FakeService();
+  service.saver.editTitle('  ');
+  await service.saver.saveNow();
+  expect([service.saves, service.saver.title, service.status]).toEqual([0, 'Title', 'saved']);
 });

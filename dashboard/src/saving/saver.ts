@@ -1,122 +1,112 @@
-import { ApiError, isApiError } from '../api/errors';
+import { isApiError } from '../api/errors';
+import { PRECONDITION_FAILED, UNAUTHORIZED } from '../api/statuses';
+import { Store } from '../text/store';
 import { decide } from './decide';
 import type { Decision } from './decide';
 import type { Draft } from './draft-store';
-
-/** Text with the version that the service has of it. */
-export interface Version {
-  readonly content: string;
-  readonly etag: string;
-}
+import { isRejection } from './save-state';
+import type { Change, SaveState, SaveStatus, Version } from './save-state';
+import { WorkingCopy } from './working-copy';
 
 /** Connection of a saver to the service and to the browser's storage. */
 export interface SaverPorts {
   load(): Promise<Version>;
   /** @throws ApiError 412 if the service has another version than `etag` */
-  save(content: string, etag: string): Promise<Version>;
+  save(change: Change, etag: string): Promise<Version>;
   storeDraft(draft: Draft | undefined): void;
 }
 
-/**
- * - `unreachable`: the service does not respond, and the saver tries again.
- * - `waiting`: the session has expired.
- * - `conflict`: the service has another text, and a person has to merge.
- * - `rejected`: the service does not accept the text.
- */
-export type SaveStatus = 'saved' | 'unsaved' | 'saving' | 'unreachable' | 'waiting' | 'conflict' | 'rejected';
-
-export interface SaveState {
-  readonly status: SaveStatus;
-  /** Version of the service during a conflict. */
-  readonly server?: Version;
-  /** Last rejection. It stays until a save succeeds, so that its explanation does not flicker while typing. */
-  readonly error?: unknown;
-}
-
+/** Pause after the last change before a save. */
 export const AUTOSAVE_MS = 1_500;
+/** Pause before a failed save is repeated. */
 export const RETRY_MS = 3_000;
 
-const UNAUTHORIZED = 401;
-const CONFLICT = 412;
-const SERVER_ERROR = 500;
-/** Rejections that a later attempt can pass: timeout and too many requests. */
-const TRANSIENT: readonly number[] = [408, 429];
-/** Texts whose save got no response, and that are compared with the service's text. */
-const REMEMBERED_ATTEMPTS = 10;
-
-/** Whether the service does not accept the text, so that another attempt does not help. */
-export function isRejection(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status < SERVER_ERROR && !TRANSIENT.includes(error.status);
-}
-
 /**
- * Saves a text a moment after the last change. Every change is stored as a draft first, so that no text is lost when
- * the service or the browser fails.
+ * Saves text and title a moment after the last change. Every change is stored as a draft first, so that nothing is lost
+ * when the service or the browser fails. Texts of two people are merged; the title that is saved last wins.
  */
 export class DocumentSaver {
-  private state: SaveState = { status: 'saved' };
-  private own: string;
+  private readonly state = new Store<SaveState>({ status: 'saved' });
   private running: Promise<void> | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private readonly listeners = new Set<() => void>();
-  /** Texts that the service may have, because the response to their save was lost. */
-  private readonly attempts = new Set<string>();
+  private readonly copy: WorkingCopy;
 
   constructor(
-    private base: Version,
+    base: Version,
     private readonly ports: SaverPorts,
   ) {
-    this.own = base.content;
+    this.copy = new WorkingCopy(base);
   }
 
-  readonly snapshot = (): SaveState => this.state;
+  readonly snapshot = this.state.snapshot;
+  readonly subscribe = this.state.subscribe;
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
+  private get status(): SaveStatus {
+    return this.state.snapshot().status;
+  }
 
   /** Text of the editor. */
   get content(): string {
-    return this.own;
+    return this.copy.content;
+  }
+
+  /** Title that the person typed, or that the service has. */
+  get title(): string {
+    return this.copy.title;
+  }
+
+  /** Number of times that the saver has replaced the text. An editor with the text before has to start again. */
+  get replacements(): number {
+    return this.copy.replacements;
   }
 
   /** Continues a draft of an earlier visit. Call it before an editor shows the text. */
   resume(draft: Draft): void {
-    if (this.decideOn(draft) === 'save') this.edit(draft.content);
-    else this.review(draft);
+    if (this.decideOn(draft) !== 'save') return this.review(draft);
+    if (draft.newTitle !== undefined) this.copy.editTitle(draft.newTitle);
+    this.edit(draft.content);
   }
 
   /** Lets the person merge a draft with the saved text, unless the service has the draft already. */
   review(draft: Draft): void {
     const decision = this.decideOn(draft);
-    if (decision === 'in-sync' || decision === 'take-server') return this.ports.storeDraft(undefined);
-    const server = this.base;
+    if (draft.newTitle !== undefined) this.copy.editTitle(draft.newTitle);
+    if (decision === 'in-sync' || decision === 'take-server') return this.settle();
+    const server = this.copy.base;
     // The draft keeps its base. With that of the service, a reload would overwrite the service's text.
-    this.base = { content: draft.baseContent, etag: draft.baseEtag };
+    this.copy.rebase({ ...server, content: draft.baseContent, etag: draft.baseEtag });
     this.startMerge(draft.content, server);
   }
 
   /** Takes a newer version of the service while no editor is open and everything is saved. */
   refresh(version: Version): void {
-    if (this.state.status !== 'saved') return;
-    this.base = version;
-    this.own = version.content;
+    if (this.status !== 'saved') return;
+    this.copy.reset(version);
   }
 
   /** Takes a change of the text. */
   edit(content: string): void {
-    this.own = content;
+    this.copy.edit(content);
+    this.saveLater();
+  }
+
+  /** Takes a change of the title. An empty one is not saved. */
+  editTitle(title: string): void {
+    this.copy.editTitle(title);
+    this.saveLater();
+  }
+
+  private saveLater(): void {
     this.storeDraft();
-    if (this.state.status === 'conflict') return;
-    if (this.state.status !== 'saving') this.change({ status: 'unsaved', error: this.state.error });
+    if (this.status === 'conflict') return;
+    if (this.status !== 'saving') this.change({ status: 'unsaved', error: this.state.snapshot().error });
     this.schedule(AUTOSAVE_MS);
   }
 
   /** Gives the text up, because the person keeps it in another place or deleted the document. */
   discard(): void {
     this.stop();
-    this.base = { ...this.base, content: this.own };
+    this.copy.reset({ ...this.copy.base, content: this.copy.content });
     this.ports.storeDraft(undefined);
     this.change({ status: 'saved' });
   }
@@ -129,17 +119,20 @@ export class DocumentSaver {
   /** Saves now, for example on Ctrl+S, or when service or session are back. */
   async saveNow(): Promise<void> {
     clearTimeout(this.timer);
-    if (this.state.status === 'conflict') return;
+    if (this.status === 'conflict') return;
     while (this.running) await this.running;
-    if (this.own === this.base.content) return this.settle();
-    this.running = this.save().finally(() => (this.running = undefined));
+    const { isChanged, isUncertain } = this.copy;
+    if (!isChanged && !isUncertain) return this.settle();
+    // A lost request can have stored another text.
+    const run = isChanged ? this.save() : this.compare();
+    this.running = run.finally(() => (this.running = undefined));
     await this.running;
   }
 
   /** Ends a conflict with the text that the person chose. */
   async finishMerge(content: string, server: Version): Promise<void> {
-    this.base = server;
-    this.own = content;
+    this.copy.rebase(server);
+    this.copy.replace(content);
     this.storeDraft();
     this.change({ status: 'unsaved' });
     await this.saveNow();
@@ -148,9 +141,9 @@ export class DocumentSaver {
   /** Runs another change of the document, such as that of its title, between two saves. */
   async exclusively(action: (etag: string) => Promise<Version>): Promise<void> {
     while (this.running) await this.running;
-    const run = action(this.base.etag).then((version) => {
+    const run = action(this.copy.base.etag).then((version) => {
       // With another text, the old version has to stay, so that the next save leads to a merge.
-      if (version.content === this.base.content) this.base = version;
+      if (version.content === this.copy.base.content) this.copy.rebase(version);
     });
     this.running = run.catch(() => undefined).finally(() => (this.running = undefined));
     await run;
@@ -158,30 +151,31 @@ export class DocumentSaver {
 
   /** @param isRepeated whether the service rejected the version a moment ago */
   private async save(isRepeated = false): Promise<void> {
-    const content = this.own;
-    this.change({ status: 'saving', error: this.state.error });
+    const change = this.copy.changes();
+    this.change({ status: 'saving', error: this.state.snapshot().error });
     try {
-      this.base = await this.ports.save(content, this.base.etag);
-      this.attempts.clear();
+      this.copy.onSaved(await this.ports.save(change, this.copy.base.etag), change);
       this.settle();
     } catch (error) {
-      if (isApiError(error, CONFLICT)) await this.reconcile(isRepeated);
+      if (isApiError(error, PRECONDITION_FAILED)) await this.reconcile(isRepeated);
       else {
-        if (this.attempts.size < REMEMBERED_ATTEMPTS) this.attempts.add(content);
+        this.copy.onResponseLost(change);
         this.fail(error);
       }
     }
   }
 
-  /** Reads the version of the service after it rejected the one of the editor. */
-  private async reconcile(isRepeated: boolean): Promise<void> {
+  private async compare(): Promise<void> {
+    this.change({ status: 'saving', error: this.state.snapshot().error });
+    await this.reconcile();
+  }
+
+  /** Reads the version of the service after it rejected the one of the editor, or may have stored another one. */
+  private async reconcile(isRepeated = false): Promise<void> {
     try {
       const server = await this.ports.load();
-      const base = this.attempts.has(server.content) ? server.content : this.base.content;
-      const decision = decide({ base, own: this.own, server: server.content });
-      if (decision === 'merge') return this.startMerge(this.own, server);
-      this.base = server;
-      if (decision !== 'save') this.settle();
+      if (this.copy.onLoaded(server) === 'merge') return this.startMerge(this.copy.content, server);
+      if (!this.copy.isChanged) this.settle();
       else if (!isRepeated) await this.save(true);
       // After a crash, the service rejects changes until it has repaired the document.
       else this.retryLater();
@@ -192,13 +186,13 @@ export class DocumentSaver {
 
   private startMerge(own: string, server: Version): void {
     clearTimeout(this.timer);
-    this.own = own;
+    this.copy.edit(own);
     this.storeDraft();
     this.change({ status: 'conflict', server });
   }
 
   private settle(): void {
-    if (this.own === this.base.content) {
+    if (!this.copy.isChanged) {
       this.ports.storeDraft(undefined);
       this.change({ status: 'saved' });
     } else {
@@ -220,8 +214,7 @@ export class DocumentSaver {
   }
 
   private storeDraft(): void {
-    const { content: baseContent, etag: baseEtag } = this.base;
-    this.ports.storeDraft({ content: this.own, baseContent, baseEtag });
+    this.ports.storeDraft(this.copy.toDraft());
   }
 
   private schedule(delayMs: number): void {
@@ -230,13 +223,12 @@ export class DocumentSaver {
   }
 
   private decideOn({ baseContent, content }: Draft): Decision {
-    return decide({ base: baseContent, own: content, server: this.base.content });
+    return decide({ base: baseContent, own: content, server: this.copy.base.content });
   }
 
   private change(state: SaveState): void {
-    const { status, server, error } = this.state;
+    const { status, server, error } = this.state.snapshot();
     if (state.status === status && state.server === server && state.error === error) return;
-    this.state = state;
-    for (const listener of this.listeners) listener();
+    this.state.set(state);
   }
 }

@@ -1,7 +1,8 @@
 import { useEffect, useSyncExternalStore } from 'react';
-import { draftStorage } from './draft-store';
+import { isStorageFailing } from './draft-store';
 import { retain } from './open-documents';
-import type { DocumentSaver, SaveState } from './saver';
+import type { SaveState } from './save-state';
+import type { DocumentSaver } from './saver';
 
 /** Keeps the saver as long as the page is open, and renders the page when its state changes. */
 export function useSaver(saver: DocumentSaver): SaveState {
@@ -11,5 +12,5 @@ export function useSaver(saver: DocumentSaver): SaveState {
 
 /** Whether the browser cannot keep drafts. */
 export function useIsStorageFailing(): boolean {
-  return useSyncExternalStore(draftStorage.subscribe, draftStorage.isFailing);
+  return useSyncExternalStore(isStorageFailing.subscribe, isStorageFailing.snapshot);
 }

@@ -4,7 +4,8 @@ export const MAIL = {
   SMTP_URL: url({
     protocols: ['smtp:', 'smtps:'],
     defaultText: 'no mails are sent',
-    description: 'Mail server for invitations and for notices about budgets, with user and password if needed.',
+    description:
+      'Mail server for invitations and for notices about budgets, with user and password if needed.',
   }),
   MAIL_FROM: text({
     values: 'mail address, with or without a name',

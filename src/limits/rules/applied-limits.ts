@@ -55,7 +55,7 @@ export class AppliedLimits {
   constructor(readonly levels: readonly LevelLimits[]) {}
 
   /** Whether a level restricts the models. */
-  get restrictModels(): boolean {
+  get areModelsRestricted(): boolean {
     return this.levels.some(({ models }) => models !== null);
   }
 

@@ -30,7 +30,7 @@ export class Admission {
   /** Checks the model of a request. @returns the reason for a rejection */
   checkModel(request: ProxiedRequest, pool: Pool): RejectionReason | undefined {
     const { limits } = request.key;
-    const isLimited = limits?.restrictModels === true;
+    const isLimited = limits?.areModelsRestricted === true;
     if (!isLimited && !pool.hasModelRules) return undefined;
     if (isUnclear(request)) return { code: 'invalid_request' };
     return isLimited ? this.checkAllowed(request, limits) : undefined;

@@ -9,7 +9,7 @@ import { findPathModel } from './requested-model.js';
 import type { RequestedModel } from './requested-model.js';
 
 /** Maximum length of a model in a usage record; in code points. */
-export const RECORDED_MODEL_LENGTH = 200;
+const RECORDED_MODEL_LENGTH = 200;
 const WANTED = ['model', 'stream', 'stream_options'];
 /** JSON string of printable ASCII without escapes. Nearly all model names match. */
 const PLAIN_STRING = /^"[\x20\x21\x23-\x5b\x5d-\x7e]*"$/;

@@ -1,8 +1,6 @@
+import { roundCost } from '../../common/text/decimal.js';
 import { NO_COST, UNKNOWN_COST } from '../../prices/request-cost.js';
 import type { RequestCost } from '../../prices/request-cost.js';
-
-/** Digits of a cost in USD: 10 decimals. */
-const DECIMALS = 1e10;
 
 /** Sum of the costs of the responses of one connection. A response without a known cost adds nothing. */
 export class ConnectionCost {
@@ -21,6 +19,6 @@ export class ConnectionCost {
 }
 
 function sumOf(sum: RequestCost, next: RequestCost): RequestCost {
-  const usd = Math.round((sum.usd! + next.usd!) * DECIMALS) / DECIMALS;
+  const usd = roundCost(sum.usd! + next.usd!);
   return { usd, source: next.source === 'none' ? sum.source : next.source };
 }

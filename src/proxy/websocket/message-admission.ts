@@ -34,7 +34,7 @@ export class MessageAdmission {
   check(data: Buffer): RejectionReason | undefined {
     const { limits } = this.request.key;
     const message = readClientMessage(data);
-    const wrongModel = limits?.restrictModels ? this.checkModels(data, message, limits) : undefined;
+    const wrongModel = limits?.areModelsRestricted ? this.checkModels(data, message, limits) : undefined;
     if (wrongModel || !message?.startsResponse) return wrongModel;
     if (message.model !== undefined && !this.isRealtime) this.isModelNamed = true;
     return this.checkRules(message) ?? (limits && this.admission.checkUse(limits));
@@ -46,7 +46,7 @@ export class MessageAdmission {
    */
   checkResponse(model: string | null): RejectionReason | undefined {
     const { limits } = this.request.key;
-    if (!limits?.restrictModels || this.isModelNamed) return undefined;
+    if (!limits?.areModelsRestricted || this.isModelNamed) return undefined;
     return this.admission.checkName(model ?? undefined, limits);
   }
 

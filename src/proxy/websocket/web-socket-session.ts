@@ -93,7 +93,7 @@ export class WebSocketSession implements RelayListener, KeyHolder {
 
   allows(data: Buffer, isBinary: boolean): boolean {
     const { limits } = this.request.key;
-    if (isBinary && limits?.restrictModels) {
+    if (isBinary && limits?.areModelsRestricted) {
       this.relay.close(CloseCode.UNSUPPORTED_DATA, 'models are restricted: send JSON as text');
       return false;
     }

@@ -1,6 +1,6 @@
 import type { Completion, CompletionContext, CompletionSource } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
-import type { Linkable } from '../links/link-index';
+import type { Linkable } from '../../links/link-index';
 
 const CLOSING = ']]';
 

@@ -1,6 +1,7 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { MergeView as CodeMirrorMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
-import { EditorView } from '@codemirror/view';
+import { EditorView, keymap } from '@codemirror/view';
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconGitMerge } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
@@ -54,6 +55,9 @@ export function MergeView({ own, server, onFinish, onChange }: Props): ReactNode
   );
 }
 
+const UNDO = [history(), keymap.of([...defaultKeymap, ...historyKeymap])];
+const PHRASES = EditorState.phrases.of({ 'Revert this chunk': 'Take over the saved version of this part' });
+
 function createMergeView(
   parent: HTMLElement,
   server: string,
@@ -64,14 +68,28 @@ function createMergeView(
   const listener = EditorView.updateListener.of(({ docChanged, state }) => {
     if (docChanged) onChange(state.doc.toString());
   });
-  return new CodeMirrorMergeView({
+  const merge = new CodeMirrorMergeView({
     parent,
     a: {
       doc: server,
-      extensions: [EditorState.readOnly.of(true), EditorView.lineWrapping, label('Saved version')],
+      extensions: [EditorState.readOnly.of(true), PHRASES, EditorView.lineWrapping, label('Saved version')],
     },
-    b: { doc: own, extensions: [EditorView.lineWrapping, label('Your version'), listener] },
+    b: { doc: own, extensions: [UNDO, EditorView.lineWrapping, label('Your version'), listener] },
     revertControls: 'a-to-b',
     collapseUnchanged: { margin: 3, minSize: 6 },
+  });
+  followKeyboard(merge);
+  return merge;
+}
+
+/** Makes the arrows work with the keyboard as well. After an arrow, the focus is where the change can be undone. */
+function followKeyboard(merge: CodeMirrorMergeView): void {
+  const isArrow = ({ target }: Event) =>
+    target instanceof Element && target.closest('.cm-merge-revert button') !== null;
+  merge.dom.addEventListener('mousedown', (event) => isArrow(event) && merge.b.focus());
+  merge.dom.addEventListener('click', (event) => {
+    // The library listens to the mouse only. A click with a detail has had its mousedown.
+    if (event.detail === 0 && isArrow(event))
+      event.target!.dispatchEvent(new MouseEvent('mousedown', { bubbles: true, cancelable: true }));
   });
 }

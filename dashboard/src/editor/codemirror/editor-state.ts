@@ -12,14 +12,13 @@ import { EditorState } from '@codemirror/state';
 import type { Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import type { Linkable } from '../links/link-index';
-import { findWikilinks } from '../links/wikilinks';
+import type { Linkable } from '../../links/link-index';
+import { findWikilinks } from '../../links/wikilinks';
 import { completeWikilinks } from './wikilink-completion';
 
 export interface EditorOptions {
   readonly isReadOnly: boolean;
   readonly onChange: (text: string) => void;
-  readonly onSave: () => void;
   /** Documents that links can name. */
   readonly documents: () => readonly Linkable[];
   /** Called on Ctrl+click on a wikilink. */
@@ -66,6 +65,15 @@ const theme = EditorView.theme({
   },
 });
 
+const KEYS = keymap.of([
+  ...closeBracketsKeymap,
+  ...defaultKeymap,
+  ...searchKeymap,
+  ...historyKeymap,
+  ...completionKeymap,
+  indentWithTab,
+]);
+
 /** State of the markdown editor, with the extensions that differ between reading and writing. */
 export function createEditorState(text: string, options: EditorOptions): EditorState {
   const writing: Extension = [
@@ -78,7 +86,7 @@ export function createEditorState(text: string, options: EditorOptions): EditorS
     doc: text,
     extensions: [
       options.isReadOnly ? EditorState.readOnly.of(true) : writing,
-      keys(options.onSave),
+      KEYS,
       markdown({ base: markdownLanguage }),
       syntaxHighlighting(highlightStyle),
       drawSelection(),
@@ -94,19 +102,6 @@ export function createEditorState(text: string, options: EditorOptions): EditorS
       theme,
     ],
   });
-}
-
-function keys(onSave: () => void): Extension {
-  const save = { key: 'Mod-s', preventDefault: true, run: () => (onSave(), true) };
-  return keymap.of([
-    save,
-    ...closeBracketsKeymap,
-    ...defaultKeymap,
-    ...searchKeymap,
-    ...historyKeymap,
-    ...completionKeymap,
-    indentWithTab,
-  ]);
 }
 
 /** Opens the wikilink below the pointer on Ctrl+click, because a plain click sets the cursor. */

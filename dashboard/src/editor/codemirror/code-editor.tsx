@@ -23,7 +23,6 @@ export function CodeEditor({ initial, viewRef, ...options }: Props): ReactNode {
     const state = createEditorState(initial(), {
       isReadOnly,
       onChange: (text) => latest.current.onChange(text),
-      onSave: () => latest.current.onSave(),
       documents: () => latest.current.documents(),
       onOpenLink: (target) => latest.current.onOpenLink(target),
     });

@@ -3,11 +3,11 @@ import { IconDots, IconDownload, IconLink, IconTrash } from '@tabler/icons-react
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
-import { fileName, save } from '../documents/download';
-import type { DocumentAddress, LoadedDocument } from '../documents/queries';
-import { DeleteDocumentsModal } from '../documents/selection-bar';
-import { useIsAdmin } from '../organizations/owner';
-import type { DocumentSaver } from '../saving/saver';
+import { fileName, save } from '../../documents/download';
+import type { DocumentAddress, LoadedDocument } from '../../documents/queries';
+import { DeleteDocumentsModal } from '../../documents/selection-bar';
+import { useIsAdmin } from '../../organizations/owner';
+import type { DocumentSaver } from '../../saving/saver';
 import { SlugModal } from './slug-modal';
 
 interface Props {
