@@ -89,8 +89,8 @@ async function run(workspace: Workspace, minutes: number, children: PinnedChild[
 }
 
 async function warmUp(route: Route): Promise<void> {
-  const request = requestBytes(route, 'short');
-  await runOpenLoop({ port: route.port, request, perSecond: 100, seconds: WARM_UP_SECONDS });
+  const targets = [{ port: route.port, request: requestBytes(route, 'short') }];
+  await runOpenLoop({ targets, perSecond: 100, seconds: WARM_UP_SECONDS });
 }
 
 async function watch(service: PinnedChild, route: Route, minutes: number): Promise<Sample[]> {

@@ -89,9 +89,9 @@ async function measureTraffic(lab: Lab, traffic: Traffic, options: Options): Pro
   const { rounds, seconds, warmUpSeconds } = options;
   const load = async (subject: Subject, perSecond: number, duration: number) => {
     const route = (subject === 'direct' ? lab.direct : lab.gateways[subject].routes)[traffic.mock];
-    const request = requestBytes(route, traffic.model);
+    const targets = [{ port: route.port, request: requestBytes(route, traffic.model) }];
     try {
-      return await runOpenLoop({ port: route.port, request, perSecond, seconds: duration });
+      return await runOpenLoop({ targets, perSecond, seconds: duration });
     } catch (error) {
       await delay(RECOVERY_MS);
       throw error;

@@ -2,9 +2,15 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { Connection } from './connection.js';
 import type { TimedResponse } from './connection.js';
 
-export interface OpenLoop {
+/** Request and the port that it is sent to. */
+export interface Target {
   readonly port: number;
   readonly request: Buffer;
+}
+
+export interface OpenLoop {
+  /** The targets take turns. */
+  readonly targets: readonly Target[];
   readonly perSecond: number;
   readonly seconds: number;
 }
@@ -36,14 +42,15 @@ export async function runOpenLoop(load: OpenLoop): Promise<TimedResponse[]> {
 class Sender {
   private readonly responses: TimedResponse[] = [];
   private readonly connections = new Set<Connection>();
-  private readonly idle: Connection[] = [];
+  /** Connections without a request, by port. */
+  private readonly idle = new Map<number, Connection[]>();
   private waiting = 0;
   private failure?: Error;
 
   constructor(private readonly load: OpenLoop) {}
 
   async run(): Promise<TimedResponse[]> {
-    const { perSecond, seconds } = this.load;
+    const { targets, perSecond, seconds } = this.load;
     const total = Math.round(perSecond * seconds);
     const exchanges: Promise<void>[] = [];
     const start = performance.now();
@@ -52,7 +59,7 @@ class Sender {
       await (waitMs > 0 ? delay(waitMs) : nextTurn()); // a late sender must still let responses arrive
       if (this.waiting > perSecond * BACKLOG_SECONDS)
         this.fail(new Error(`${this.waiting} requests are waiting`));
-      exchanges.push(this.exchange());
+      exchanges.push(this.exchange(targets[i % targets.length]!));
     }
     await Promise.all(exchanges);
     if (this.failure) throw this.failure;
@@ -66,12 +73,13 @@ class Sender {
     for (const connection of this.connections) connection.close();
   }
 
-  private async exchange(): Promise<void> {
+  private async exchange({ port, request }: Target): Promise<void> {
     this.waiting++;
     try {
-      const connection = this.takeIdle() ?? (await this.connect());
-      const response = await connection.send(this.load.request);
-      this.idle.push(connection);
+      const idle = this.idleOf(port);
+      const connection = this.takeIdle(idle) ?? (await this.connect(port));
+      const response = await connection.send(request);
+      idle.push(connection);
       if (response.status !== 200) throw new Error(`status ${response.status}`);
       this.responses.push(response);
     } catch (error) {
@@ -88,17 +96,23 @@ class Sender {
     this.close();
   }
 
-  private async connect(): Promise<Connection> {
-    const connection = await Connection.open(this.load.port);
+  private async connect(port: number): Promise<Connection> {
+    const connection = await Connection.open(port);
     this.connections.add(connection);
     if (this.failure) connection.close();
     return connection;
   }
 
+  private idleOf(port: number): Connection[] {
+    const idle = this.idle.get(port) ?? [];
+    this.idle.set(port, idle);
+    return idle;
+  }
+
   /** Skips connections that the server has closed since their last response. */
-  private takeIdle(): Connection | undefined {
+  private takeIdle(idle: Connection[]): Connection | undefined {
     for (;;) {
-      const connection = this.idle.pop();
+      const connection = idle.pop();
       if (!connection || connection.isOpen) return connection;
       this.connections.delete(connection);
     }
