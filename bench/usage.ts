@@ -1,9 +1,8 @@
 /** Measures the sums over a year of usage; see README.md. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { PinnedChild } from './support/child.js';
+import { databaseCpuMs } from './support/database-cpu.js';
 import { rejectOnInterruption } from './support/interruption.js';
 import { pinSelf } from './support/machine.js';
 import { parseCount } from './support/options.js';
@@ -102,16 +101,6 @@ async function measureQuery(workspace: Workspace, query: () => Promise<string>):
   const cpu = (databaseCpuMs(workspace) - cpuBefore) / times.length;
   const slowest = percentile(Float64Array.from(times).sort(), 1);
   return [cpu, median(times), slowest, bytes / 1_024].map((figure) => formatNumber(figure));
-}
-
-/** CPU time of the server processes of PostgreSQL. */
-function databaseCpuMs({ dataDir }: Workspace): number {
-  const [postmaster = ''] = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
-  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ');
-  const nanoseconds = children.map((pid) =>
-    Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]),
-  );
-  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
 /** @throws Error if the response is not 200, or does not count all requests of the year */
