@@ -16,18 +16,27 @@ const PIECE_BYTES = 2_048;
 const LARGE_BYTES = 102_400;
 
 export async function startMocks(dataDir: string, core: number): Promise<Mocks> {
+  const constant = await startConstantMock(dataDir, core);
+  const streams = await startStreamMock(core);
+  return { ports: { ...constant.ports, streams: streams.port }, children: [constant.child, streams] };
+}
+
+/** The mock upstreams whose responses are always the same: nginx. */
+export async function startConstantMock(
+  dataDir: string,
+  core: number,
+): Promise<{ child: PinnedChild; ports: Record<'plain' | 'large', number> }> {
   const [plain, large] = [await freePort(), await freePort()];
   const server = (port: number, settings: string) =>
     `server { listen 127.0.0.1:${port}; default_type application/json; location / { ${settings} } }`;
   const plainResponse = `return 200 '${responseBody(BODY_BYTES)}';`;
-  const constant = await startNginx({
+  const child = await startNginx({
     folder: join(dataDir, 'nginx-mock'),
     core,
     port: plain,
     http: [server(plain, plainResponse), server(large, largeResponse())].join('\n'),
   });
-  const streams = await startStreamMock(core);
-  return { ports: { plain, large, streams: streams.port }, children: [constant, streams] };
+  return { child, ports: { plain, large } };
 }
 
 export function startStreamMock(core: number): Promise<PinnedChild> {
