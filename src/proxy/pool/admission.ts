@@ -41,7 +41,10 @@ export class Admission {
     const model = fields.requestedModel?.name;
     const upstreams = upstreamsFor(pool, model);
     if (upstreams.length > 0) return upstreams;
-    return { code: 'model_not_found', message: `no upstream serves the model ${shown(model!)}; ${LISTING}` };
+    return {
+      code: 'model_not_found',
+      message: `no upstream serves this model (${LISTING}): ${shown(model!)}`,
+    };
   }
 
   /** Admits a request within its limits, and sets the headers of the limits. @returns the reason for a rejection */
