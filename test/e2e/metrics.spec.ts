@@ -51,7 +51,7 @@ describe('GET /metrics', () => {
     ['the token and more', `Bearer ${ADMIN_TOKEN}x`],
     ['no scheme', ADMIN_TOKEN],
     ['Basic', `Basic ${Buffer.from(`admin:${ADMIN_TOKEN}`).toString('base64')}`],
-  ])('refuses %s', async (_, authorization) => {
+  ])('rejects %s', async (_, authorization) => {
     const request = app.anonymous.get('/metrics');
     if (authorization !== undefined) request.set('Authorization', authorization);
     const { body, headers } = await request.expect(401);

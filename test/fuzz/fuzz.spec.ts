@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 it(
-  `answers ${CASES} odd requests as the document has it, and none with an error of its own`,
+  `responds to ${CASES} odd requests as the document has it, and to none with an internal error`,
   async () => {
     const { body } = await app.anonymous.get('/openapi.json').expect(200);
     const answered: Record<string, number> = {};

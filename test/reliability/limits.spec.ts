@@ -169,8 +169,8 @@ it('spending survives kill -9, to the last request that was served', async () =>
   }, 20_000);
 });
 
-describe('while the database is unreachable', () => {
-  it('a replica goes on with the limits that it knows, by its own count', async () => {
+describe('a replica without the database', () => {
+  it('goes on with the limits that it knows, by its own count', async () => {
     await startReplicas(1);
     const [replica] = replicas as [TestApp];
     const { key } = await limited({ requests_per_minute: 20 });
@@ -199,7 +199,7 @@ describe('while the database is unreachable', () => {
     expect(await statusOf(replica, spender)).toBe(429);
   });
 
-  it('requests count for the bucket once the database is back', async () => {
+  it('counts its requests for the bucket once the database is back', async () => {
     await startReplicas(2);
     const [replica, other] = replicas as [TestApp, TestApp];
     const { key } = await limited({ requests_per_minute: 20 });

@@ -161,7 +161,7 @@ it('a database that comes and goes under load loses nothing', async () => {
   expect(await sums()).toEqual({ requests, tokens: requests * 15 });
 }, 60_000);
 
-describe('a record that the database refuses', () => {
+describe('a record that the database rejects', () => {
   it.each([
     ['U+0000 in a name', { model: 'a\0b' }],
     ['half a surrogate pair', { path: '/v1/\ud800' }],
@@ -173,7 +173,7 @@ describe('a record that the database refuses', () => {
     ['a time that no partition is made for', { at: '1970-01-01T00:00:00.000Z' }],
     ['no status', { status: undefined }],
     ['a latency that is none', { latency_ms: NaN }],
-  ])('for %s is set aside, and the others are stored', async (_, fields) => {
+  ])('is set aside for %s, and the others are stored', async (_, fields) => {
     const bad = usageRecord(fields as unknown as Partial<UsageRecord>);
     await record(app, [...many(20), bad, ...many(20)]);
     await written(app.database, 40);
@@ -203,7 +203,7 @@ describe('a journal that cannot be written', () => {
     });
   });
 
-  it('and can be again when the process ends: what memory holds is in it', async () => {
+  it('contains the records in memory if it can be written when the process ends', async () => {
     await app.database.refuse();
     await writeFile(journal(), 'not a folder');
     await record(app, many(700));
@@ -216,7 +216,7 @@ describe('a journal that cannot be written', () => {
     await next.close();
   }, 30_000);
 
-  it('and cannot when the process ends is told, with how much is lost', async () => {
+  it('is reported with the size of the loss if the process ends', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     await app.database.refuse();
     await writeFile(journal(), 'not a folder');
@@ -226,7 +226,7 @@ describe('a journal that cannot be written', () => {
     error.mockRestore();
   }, 30_000);
 
-  it('because its folder is removed is made anew', async () => {
+  it('is made anew after its folder was removed', async () => {
     await recordAll(app, many(3));
     await rm(journal(), { recursive: true });
     await record(app, many(3));
@@ -237,7 +237,7 @@ describe('a journal that cannot be written', () => {
     }, 15_000);
   }, 30_000);
 
-  it('because the process was held up, and it may be another’s by now, is made anew', async () => {
+  it('is made anew after the process was held up, because it may be another’s by now', async () => {
     await app.database.refuse();
     await record(app, many(2));
     const later = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 31_000);
@@ -248,7 +248,7 @@ describe('a journal that cannot be written', () => {
     await written(app.database, 5);
   }, 30_000);
 
-  it('and a database that is away: memory holds a part', async () => {
+  it('leaves a part of the records in memory while the database is away', async () => {
     await app.database.refuse();
     await writeFile(journal(), 'not a folder');
     for (let i = 0; i < 100; i++) await record(app, many(1_000, LONG));
