@@ -59,7 +59,7 @@ const becomes = (delivery: string, id: number, owner = team) =>
 const waiting = async (database = app.database) =>
   (await database.query('SELECT invitation_id FROM invitation_mails')).length;
 
-/** An invitation whose mail the server has refused once: it waits for its next attempt. */
+/** Creates an invitation whose mail the server has rejected once and which waits for its next attempt. */
 async function inviteInVain() {
   smtp.onMail = () => Promise.reject(new Error('no room'));
   const email = newAddress();

@@ -11,14 +11,14 @@ it('readiness of the proxy lasts for the grace period without PostgreSQL, and co
   app = await startApp({ KEY_GRACE_SECONDS: '4' });
   const { body } = await app.anonymous.get('/readyz?for=proxy').expect(200);
   expect(body).toEqual({ status: 'ok', checks: { database: 'ok' } });
-  await app.database.refuse();
+  await app.database.rejectConnections();
   await eventually(async () => expect(await statusOf('/readyz')).toBe(503));
   const away = await app.anonymous.get('/readyz?for=proxy').expect(200);
   expect(away.body.status).toBe('ok');
   await eventually(async () => expect(await statusOf('/readyz?for=proxy')).toBe(503));
   const lost = await app.anonymous.get('/readyz?for=proxy');
   expect(lost.body).toEqual({ status: 'unavailable', checks: { database: 'failed' } });
-  await app.database.admit();
+  await app.database.acceptConnections();
   await eventually(async () => expect(await statusOf('/readyz?for=proxy')).toBe(200));
 });
 

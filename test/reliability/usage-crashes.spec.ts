@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  await database.admit();
+  await database.acceptConnections();
   await Promise.all(apps.splice(0).map((app) => app.close()));
   await database.drop();
   await rm(dataDir, { recursive: true });
@@ -41,7 +41,7 @@ async function start(): Promise<TestApp> {
   return app;
 }
 
-/** A replica that records; `acknowledged` are the ids that it has answered for. */
+/** A replica that records; `acknowledged` are the ids of records whose response may be sent. */
 function startReplica() {
   const env = { PATH: process.env.PATH, ...testVariables(database.url, dataDir) };
   const child = spawn(process.execPath, [REPLICA], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -112,11 +112,11 @@ it('kill -9 loses no record that was acknowledged, whenever it comes', async () 
 it('kill -9 while the database is away loses nothing either', async () => {
   const replica = startReplica();
   await eventually(() => expect(replica.acknowledged().length).toBeGreaterThan(0), 20_000);
-  await database.refuse();
+  await database.rejectConnections();
   const before = replica.acknowledged().length;
   await eventually(() => expect(replica.acknowledged().length).toBeGreaterThan(before + 2_000), 20_000);
   await replica.end('SIGKILL');
-  await database.admit();
+  await database.acceptConnections();
   await start();
   await expectAll(replica.acknowledged());
 }, 60_000);
