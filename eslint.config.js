@@ -4,9 +4,26 @@ import reactHooks from 'eslint-plugin-react-hooks';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
-/** Openings of doc comments that hide the subject: a description starts with a noun phrase or a verb. */
+/** Openings that hide the subject: a description or a name starts with a noun phrase or a verb. */
 const RELATIVE_OPENINGS =
   'What|Who|Whose|Whom|Where|Which|Of|From|Behind|Beside|For|But|As|By|In|On|To|With|Without|After|Before|Nor|Not|One|Those|That|It|They';
+
+/** Openings that test names reject: a doc comment may state its condition first, a test name may not. */
+const TEST_NAME_OPENINGS = `${RELATIVE_OPENINGS}|At|While|If|When|Until|Under|Over`;
+
+const testNames = (() => {
+  const opening = `/^(?:${TEST_NAME_OPENINGS})\\b/i`;
+  const callees = [
+    ['[callee.name=/^(?:it|describe|test)$/]', ':first-child'],
+    ['[callee.object.name=/^(?:it|describe|test)$/][callee.property.name!="each"]', ':first-child'],
+    ['[callee.callee.property.name="each"]', ':first-child'],
+    ['[callee.name="describeWith"]', ':nth-child(2)'],
+  ];
+  return callees.flatMap(([callee, position]) => [
+    `CallExpression${callee} > Literal${position}[value=${opening}]`,
+    `CallExpression${callee} > TemplateLiteral${position} > TemplateElement:first-child[value.raw=${opening}]`,
+  ]);
+})();
 
 export default tseslint.config(
   {
@@ -45,6 +62,20 @@ export default tseslint.config(
       'jsdoc/match-description': [
         'error',
         { contexts: ['any'], mainDescription: `^(?!(?:${RELATIVE_OPENINGS})\\b)[\\s\\S]*$` },
+      ],
+    },
+  },
+  {
+    files: ['**/*.spec.ts', 'test/**/*.ts'],
+    rules: {
+      // A second `no-restricted-syntax` for these files would replace this one: add its selectors here.
+      'no-restricted-syntax': [
+        'error',
+        ...testNames.map((selector) => ({
+          selector,
+          message:
+            'A test name starts with a noun phrase or a verb, not with a preposition, conjunction or relative word. The names of describe and it read as one sentence.',
+        })),
       ],
     },
   },

@@ -16,6 +16,7 @@ function stringifySearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`;
 }
 
+/** Router of the dashboard. Pages are loaded on demand, or on the intent to open them. */
 export const router = createRouter({
   routeTree,
   parseSearch,

@@ -20,6 +20,7 @@ const prefetchProjects = ({ owner }: { owner: string }): void =>
 
 const rootRoute = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: CrashPage });
 
+/** Page that signs the person in. */
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
@@ -27,6 +28,7 @@ export const signInRoute = createRoute({
   component: lazyRouteComponent(() => import('./session/sign-in-page'), 'SignInPage'),
 });
 
+/** Page that an invitation link leads to. */
 export const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/join',
@@ -54,12 +56,14 @@ const startRoute = createRoute({
   component: lazyRouteComponent(() => import('./shell/start-page'), 'StartPage'),
 });
 
+/** Pages of one organization. */
 export const ownerRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/o/$owner',
   component: lazyRouteComponent(() => import('./organizations/owner'), 'OwnerLayout'),
 });
 
+/** List of the projects. */
 export const projectsRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/projects',
@@ -76,6 +80,7 @@ export const projectRoute = createRoute({
   component: lazyRouteComponent(() => import('./projects/project'), 'ProjectLayout'),
 });
 
+/** List of the documents of a project. */
 export const documentsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/',
@@ -112,6 +117,7 @@ const membersRoute = createRoute({
   component: lazyRouteComponent(() => import('./members/members-page'), 'MembersPage'),
 });
 
+/** List of the invitations of a team. */
 export const invitationsRoute = createRoute({
   getParentRoute: () => membersLayoutRoute,
   path: '/invitations',
@@ -125,6 +131,7 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import('./members/audit-page'), 'AuditPage'),
 });
 
+/** List of the keys. */
 export const keysRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/keys',
@@ -132,6 +139,7 @@ export const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('./keys/keys-page'), 'KeysPage'),
 });
 
+/** Pool of the upstreams. */
 export const upstreamsRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/upstreams',
@@ -139,6 +147,7 @@ export const upstreamsRoute = createRoute({
   component: lazyRouteComponent(() => import('./upstreams/upstreams-page'), 'UpstreamsPage'),
 });
 
+/** Charts and requests of the usage. */
 export const usageRoute = createRoute({
   getParentRoute: () => ownerRoute,
   path: '/usage',
@@ -190,6 +199,7 @@ const pricesRoute = createRoute({
   component: lazyRouteComponent(() => import('./prices/prices-page'), 'PricesPage'),
 });
 
+/** All routes of the dashboard. */
 export const routeTree = rootRoute.addChildren([
   signInRoute,
   joinRoute,

@@ -75,7 +75,7 @@ it('finds a key that was added right after the first fetch', async () => {
   expect(provider.fetches()).toBe(2);
 });
 
-it.each(['error', 'garbage', 'refuse'] as const)(
+it.each(['error', 'garbage', 'offline'] as const)(
   'keeps stale keys when the provider fails (%s), and refetches at most every 30 s',
   async (how) => {
     await provider.addKey('ES256');

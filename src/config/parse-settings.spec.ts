@@ -126,11 +126,14 @@ it.each([
   [{ SUPABASE_AUTH_URL, SIGN_IN_URL: 'https://id.example.com/' }, 'redirect', 'https://id.example.com/'],
   [{ SIGN_IN_URL: OWN_PAGE }, 'development', OWN_PAGE],
   [{ SIGN_IN_URL: 'http://localhost:3000/dev/sign-in' }, 'development', 'http://localhost:3000/dev/sign-in'],
-])('with %j, the dashboard signs in by %s, and browsers go to %s', (variables, kind, signInUrl) => {
-  const settings = parse(variables);
-  expect(settings.dashboard?.signIn.kind).toBe(kind);
-  expect(settings.signInUrl).toBe(signInUrl);
-});
+])(
+  'the variables %j let the dashboard sign in by %s, and lead browsers to %s',
+  (variables, kind, signInUrl) => {
+    const settings = parse(variables);
+    expect(settings.dashboard?.signIn.kind).toBe(kind);
+    expect(settings.signInUrl).toBe(signInUrl);
+  },
+);
 
 it.each([
   ['DASHBOARD', ['yes', 'true']],
@@ -233,7 +236,7 @@ it.each([
   expect(parse({ DATABASE_URL, ENCRYPTION_KEYS: KEY }).databaseUrl).toBe(DATABASE_URL);
 });
 
-it.each(['a..b', '192.168.1.1', 'b', 'Bucket'])('refuses %s as a bucket', (MINIO_BUCKET) => {
+it.each(['a..b', '192.168.1.1', 'b', 'Bucket'])('rejects %s as a bucket', (MINIO_BUCKET) => {
   const minio = { MINIO_ENDPOINT: 'http://minio:9000', MINIO_ACCESS_KEY: 'x', MINIO_SECRET_KEY: 'y' };
   expect(problems({ ...minio, MINIO_BUCKET })).toEqual(['MINIO_BUCKET']);
 });
@@ -298,7 +301,7 @@ it.each([
   ['below a file', () => join(dataDir, 'file', 'data')],
   ['that is a file', () => join(dataDir, 'file')],
   ['where none can be made', () => '/proc/mintkeep/data'],
-])('refuses a data folder %s', (_, path) => {
+])('rejects a data folder %s', (_, path) => {
   writeFileSync(join(dataDir, 'file'), '');
   expect(problems({ DATA_DIR: path() })).toEqual(['DATA_DIR']);
 });

@@ -48,7 +48,7 @@ async function claimsOf(token: string) {
 }
 
 describe('the page /dev/sign-in', () => {
-  it('asks for an e-mail address, under a strict content security policy', async () => {
+  it('requests an e-mail address, under a strict content security policy', async () => {
     const page = browser().get('/dev/sign-in').set('If-None-Match', '*'); // never answered with 304
     const { text, headers } = await page.expect(200).expect('Content-Type', /html/);
     expect(text).toContain('<form method="post" action="/dev/sign-in">');
@@ -104,7 +104,7 @@ describe('the page /dev/sign-in', () => {
   });
 
   it.each(['', 'ada', '@example.com', 'a@b@example.com', 'a b@example.com', '<script>@x', 'a\0@example.com'])(
-    'asks again after %j',
+    'requests another address after %j',
     async (email) => {
       const { text, headers } = await post({ email }).expect(400);
       expect(text).toContain('not an e-mail address');

@@ -21,6 +21,7 @@ const HEADERS = {
   'If-None-Match': { type: 'string', description: 'Entity tag of an archive that the client has.' },
 };
 
+/** ZIP archive of the documents of a project. Too many archives at once are rejected with {@link TooManyExports}. */
 @ApiTags('Projects')
 @OwnedController('projects/:projectId/export')
 export class ExportController {

@@ -185,9 +185,9 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  describe('when the server ends by itself', () => {
+  describe('ended by something else', () => {
     it.each(['SIGKILL', 'SIGINT'] as const)(
-      'by %s, reports the end and does not restart it',
+      'reports the end by %s and does not restart the server',
       async (signal) => {
         const { url, ended } = await start();
         await query(url, KEEP);
@@ -204,7 +204,7 @@ describe('the embedded PostgreSQL', () => {
       },
     );
 
-    it('and is stopped afterwards, leaves the server of the next start running', async () => {
+    it('leaves the server of the next start running when it is stopped afterwards', async () => {
       const first = await start();
       process.kill(await postmasterPid(), 'SIGKILL');
       await expect(first.ended).rejects.toThrow('ended by SIGKILL');

@@ -32,17 +32,20 @@ describe('addressee', () => {
   it.each([
     ['verified', true, EmailMismatch],
     ['unverified', false, EmailUnverified],
-  ])('with another %s address is rejected by token', (_, emailVerified, expected) => {
+  ])('is rejected by token if the %s address is another one', (_, emailVerified, expected) => {
     expect(() => assertAddressed(user('bob@example.com', emailVerified), invitation, BY_TOKEN)).toThrow(
       expected,
     );
   });
 
-  it.each([true, false])('with another address learns nothing by id (verified: %s)', (emailVerified) => {
-    expect(() => assertAddressed(user('bob@example.com', emailVerified), invitation, BY_ID)).toThrow(
-      InvitationNotFound,
-    );
-  });
+  it.each([true, false])(
+    'learns nothing by id if the address is another one (verified: %s)',
+    (emailVerified) => {
+      expect(() => assertAddressed(user('bob@example.com', emailVerified), invitation, BY_ID)).toThrow(
+        InvitationNotFound,
+      );
+    },
+  );
 
   it.each([BY_TOKEN, BY_ID])('needs a verified address (by id: %s)', (hidden) => {
     expect(() => assertAddressed(user('ann@example.com', false), invitation, hidden)).toThrow(
@@ -50,14 +53,17 @@ describe('addressee', () => {
     );
   });
 
-  it.each([BY_TOKEN, BY_ID])('who accepted stays the addressee under a new address (by id: %s)', (hidden) => {
-    const accepted = { ...invitation, acceptedByUserId: 'ann' };
-    assertAddressed(user('new@example.com'), accepted, hidden);
-    const other = { ...user('new@example.com'), id: 'bob' };
-    expect(() => assertAddressed(other, accepted, hidden)).toThrow(
-      hidden ? InvitationNotFound : EmailMismatch,
-    );
-  });
+  it.each([BY_TOKEN, BY_ID])(
+    'stays the same user after acceptance, also under a new address (by id: %s)',
+    (hidden) => {
+      const accepted = { ...invitation, acceptedByUserId: 'ann' };
+      assertAddressed(user('new@example.com'), accepted, hidden);
+      const other = { ...user('new@example.com'), id: 'bob' };
+      expect(() => assertAddressed(other, accepted, hidden)).toThrow(
+        hidden ? InvitationNotFound : EmailMismatch,
+      );
+    },
+  );
 
   it('is not confused by the Kelvin sign', () => {
     const kelvin = { ...invitation, emailKey: 'k@example.com' };

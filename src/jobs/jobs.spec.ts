@@ -153,11 +153,11 @@ it('fails, and nothing else does, while the database is gone; later it is done',
   let done = 0;
   const replica = await startApp();
   jobsOf(replica).add({ name: 'test', everySeconds: 60, work: () => ++done });
-  await replica.database.refuse();
+  await replica.database.rejectConnections();
   await jobsOf(replica).run('test');
   expect(done).toBe(0);
   expect(await figure(replica, 'runs_total', 'job="test",outcome="failed"')).toBe(1);
-  await replica.database.admit();
+  await replica.database.acceptConnections();
   await eventually(async () => {
     await jobsOf(replica).run('test');
     expect(done).toBe(1);

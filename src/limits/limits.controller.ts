@@ -39,6 +39,7 @@ export class LimitsController {
   }
 }
 
+/** Limits of one member with its consumption, for admins and the member. Others get {@link AdminsOnly}. */
 @ApiTags('Limits')
 @Controller('me/organizations/:organizationId/members')
 export class MemberLimitsController {

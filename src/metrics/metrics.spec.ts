@@ -31,7 +31,7 @@ it('has a bounded number of figures, however many upstreams there are, and loses
   expect(counted.find((line) => line.includes('upstream_id="other"'))).toMatch(/ 2000$/);
 });
 
-it('counts refused requests to the proxy by the code of the error', async () => {
+it('counts rejected requests to the proxy by the code of the error', async () => {
   const metrics = new Metrics();
   for (const code of ['missing_proxy_key', 'missing_proxy_key', 'invalid_proxy_key'])
     metrics.proxy.keyRejected(code);
@@ -78,7 +78,7 @@ it('tells durations as Prometheus has histograms: by bound, with all that are sh
   expect(told).toContain(`${name}_count{provider="mistral"} 1`);
 });
 
-it('reads a gauge when it is asked for, and leaves out one that cannot be read', async () => {
+it('reads a gauge on request, and leaves out one that cannot be read', async () => {
   const metrics = new Metrics();
   let read: () => number | Promise<number> = () => 3;
   metrics.gauge('mintkeep_usage_queue_records', 'Records that wait', () => read());

@@ -62,7 +62,7 @@ describe('requestCost', () => {
     [figures(1_000_000, null), { usd: 1, source: 'own' }],
     [figures(null, null), UNKNOWN_COST],
     [figures(0, 0), NO_COST],
-  ] as const)('of %j is %j', (tokens, cost) => {
+  ] as const)('prices %j at %j', (tokens, cost) => {
     expect(requestCost(tokens, model, own)).toEqual(cost);
   });
 
@@ -75,7 +75,7 @@ describe('requestCost', () => {
   it.each([
     ['openrouter', 'neversleep/llama-3-lumimaid-8b', 1, 7, 0.000_005_343_8],
     ['perplexity', 'sonar', 100, 50, 0.012_15],
-  ])('of %s %s follows the price list to the last decimal', (provider, name, input, output, usd) => {
+  ])('prices %s %s by the price list to the last decimal', (provider, name, input, output, usd) => {
     expect(
       requestCost(figures(input, output), { ...model, provider, name, timeMs: Date.now() }, undefined),
     ).toEqual({

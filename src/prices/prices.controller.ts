@@ -51,6 +51,7 @@ class RepeatedParameter extends BadRequest {
   }
 }
 
+/** Prices that apply to owners without prices of their own. */
 @ApiTags('Prices')
 @Controller('me/prices')
 export class PriceListController {

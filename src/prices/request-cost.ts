@@ -25,10 +25,13 @@ export interface PricedModel {
 export interface RequestCost {
   /** USD with at most 10 decimals; null if unknown. */
   readonly usd: number | null;
+  /** Own prices, the price list, or no price. */
   readonly source: 'own' | 'list' | 'none';
 }
 
+/** Cost of a request whose tokens or price are unknown. */
 export const UNKNOWN_COST: RequestCost = { usd: null, source: 'none' };
+/** Cost of a request that used no tokens. */
 export const NO_COST: RequestCost = { usd: 0, source: 'none' };
 
 /** Computes the cost of a request that used tokens, from the owner's prices or else from the price list. */

@@ -77,7 +77,7 @@ describe('FileObjectStore on disk', () => {
     expect(await store.get('documents/1')).toEqual(body);
   });
 
-  describe('with links that lead out of the root', () => {
+  describe('protection against links that lead out of the root', () => {
     let outside: string;
 
     beforeEach(async () => {
@@ -181,7 +181,7 @@ describe('FileObjectStore on disk', () => {
     );
   });
 
-  describeWith(ORDINARY_USER, 'without permission', () => {
+  describeWith(ORDINARY_USER, 'run by an ordinary user', () => {
     it('is not ready without permission to write', async () => {
       await chmod(join(root, '.tmp'), 0o500);
       await expect(store.check()).rejects.toThrow(StorageUnavailable);

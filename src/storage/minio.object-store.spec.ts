@@ -125,7 +125,7 @@ describe('MinioObjectStore at a broken service', () => {
       await closed(connections[0]!);
     });
 
-    it('fails immediately when the connection is refused', async () => {
+    it('fails immediately when the connection is rejected', async () => {
       const failure = await call(storeAt(1)).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StorageUnavailable);
       expect(failure).toMatchObject({ cause: { code: 'ECONNREFUSED' } });

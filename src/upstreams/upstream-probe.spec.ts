@@ -105,7 +105,7 @@ it('does not wait for the end of an endless response', async () => {
   expect(await probeServer(endless)).toMatchObject({ ok: true, status: 200 });
 });
 
-describe('without a response', () => {
+describe('a probe without a response', () => {
   const none = { ok: false, status: null, latency_ms: expect.any(Number) };
 
   it('reports a server that does not respond', async () => {

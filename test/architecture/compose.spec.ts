@@ -187,7 +187,7 @@ it.each(REPLICAS)('%s can write to its own volume and nothing else', (replica) =
   });
 });
 
-it('copies nothing into a service that is read-only, which Compose refuses', () => {
+it('copies nothing into a service that is read-only, which Compose rejects', () => {
   for (const [name, { read_only, configs }] of Object.entries(file.services)) {
     expect([name, read_only === true && configs !== undefined]).toEqual([name, false]);
   }

@@ -132,7 +132,7 @@ it.each([
   await expect(stat(user.file)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-it('a refused connection exits with 1', async () => {
+it('a rejected connection exits with 1', async () => {
   const server = `http://127.0.0.1:${await freePort()}`;
   const { code, stderr } = await user.run(['login', server]);
   expect(code).toBe(1);

@@ -130,7 +130,7 @@ describeWith(CHROMIUM, 'the document page', () => {
     expect((await project.read(id)).content).toBe('theirs\n\nsecond\nthird');
   });
 
-  it('asks before a draft replaces a newer version', async () => {
+  it('requests a confirmation before a draft replaces a newer version', async () => {
     const id = await project.write('a', 'A', 'one');
     await open(id);
     await page.route('**/documents/*', (route) =>

@@ -80,7 +80,7 @@ describeWith(CHROMIUM, 'import and export', () => {
     );
   });
 
-  it('asks about taken slugs first, and finds nothing to do the second time', async () => {
+  it('requests a decision on taken slugs first, and finds nothing to do the second time', async () => {
     const { person, project, list } = await openProject();
     const { page } = person;
     const id = await project.write('a', 'Old', 'old text');

@@ -51,7 +51,7 @@ describeWith(CHROMIUM, 'signing in by Supabase Auth', () => {
     expect(problems).toEqual([]);
   });
 
-  it('sends a magic link, whose page opens without a question in the same browser', async () => {
+  it('sends a magic link, whose page opens without a confirmation in the same browser', async () => {
     const { page, context } = await dashboard.open();
     await page.goto(`${dashboard.url}/invitations`);
     await page.getByLabel('E-mail address').fill('bob@example.com');
@@ -142,7 +142,7 @@ describeWith(CHROMIUM, 'signing in by Supabase Auth', () => {
     expect(supabase.requests).toContain('POST /auth/v1/token refresh_token');
   });
 
-  it('asks before it uses a magic link that this browser did not ask for', async () => {
+  it('requests a confirmation before it uses a magic link that this browser did not request', async () => {
     const { page } = await dashboard.open();
     await page.goto(`${dashboard.url}/sign-in#${await supabase.fragmentFor('eve@example.com')}`);
     await page.getByRole('button', { name: 'No, do not sign in' }).click();
@@ -234,7 +234,7 @@ describeWith(CHROMIUM, 'signing in on another page', () => {
     expect(await poll(dashboard.app, login.device_code)).toMatch(KEY);
   });
 
-  it('asks if the state is another one', async () => {
+  it('requests a confirmation if the state is another one', async () => {
     const { page } = await dashboard.open();
     await page.goto(dashboard.url);
     await page.getByRole('button', { name: 'Continue to sign-in' }).click();

@@ -55,7 +55,7 @@ describeWith(CHROMIUM, 'signing in to the dashboard', () => {
     await context.close();
   });
 
-  it('asks for a new sign-in above the page when the session was rejected', async () => {
+  it('requests a new sign-in above the page when the session was rejected', async () => {
     const { page, email } = await dashboard.signedIn('expired');
     await page.goto(dashboard.url);
     await page.getByRole('button', { name: 'New project' }).click();
@@ -106,7 +106,7 @@ describeWith(CHROMIUM, 'a session in the fragment of the URL', () => {
   });
   afterAll(() => dashboard.close());
 
-  it('is used only after a confirmation if this tab did not ask for it', async () => {
+  it('is used only after a confirmation if this tab did not request it', async () => {
     const { body } = await dashboard.app.anonymous.post('/dev/sign-in').send({ email: 'eve@example.com' });
     const { page } = await dashboard.open();
     const sent: string[] = [];

@@ -123,7 +123,7 @@ describeWith(CHROMIUM, 'unsaved text', () => {
   describe.each(Object.entries(BROKEN_STORAGE))('%s browser storage', (_, script) => {
     beforeEach(() => page.addInitScript({ content: script }));
 
-    it('is saved to the service, and leaving the page before that asks', async () => {
+    it('is saved to the service, and leaving the page before that requests a confirmation', async () => {
       await openEditor(page, url());
       await append(page, ' two');
       await page.getByText('This browser keeps no drafts').waitFor();

@@ -379,7 +379,7 @@ describe('pages', () => {
     [6, [6, 1]],
     [7, [7]],
     [200, [7]],
-  ])('of %d events follow each other, newest first, until the end', async (limit, sizes) => {
+  ])('contain %d events each and follow each other, newest first, until the end', async (limit, sizes) => {
     const pages = await walk(limit);
     expect(pages.map((events) => events.length)).toEqual(sizes);
     const expected = [6, 5, 4, 3, 2, 1].map((i) => `name ${i}`);
@@ -428,7 +428,7 @@ describe('pages', () => {
     expect(pages.map((events) => events.length)).toEqual([13, 13, 5, 1, 1, 1, 1, 3, 1, 8]);
   });
 
-  it('with a cursor of another organization show no event of that organization', async () => {
+  it('show no event of another organization, whose cursor they are read with', async () => {
     const other = await teamOwner(app);
     await other.admin.put(other.base).send({ name: 'Other' }).expect(200);
     const { next_cursor } = await page('?limit=1', other);

@@ -87,7 +87,7 @@ describe('the cost of a request', () => {
     ],
     ['anthropic', 'claude-sonnet-4-5', { input_tokens: 300, cache_read_input_tokens: 200, output_tokens: 9 }],
     ['xai', 'grok-4', { prompt_tokens: 12, completion_tokens: 3 }],
-  ])('of %s without own prices follows the price list', async (provider, model, figures) => {
+  ])('follows the price list for %s without own prices', async (provider, model, figures) => {
     await pool({ provider });
     const made = await record(usage(figures), model);
     const expected = calcPrice(
@@ -107,7 +107,7 @@ describe('the cost of a request', () => {
   it.each([
     ['an unknown model', 'unknown-model', 'openai'],
     ['a custom provider', 'gpt-5-mini', 'custom'],
-  ])('of %s is unknown', async (_what, model, provider) => {
+  ])('is unknown for %s', async (_what, model, provider) => {
     await pool({ provider });
     const made = await record(usage({ prompt_tokens: 5, completion_tokens: 5 }), model);
     expect(made).toMatchObject({ cost_usd: null, price_source: 'none' });
@@ -120,7 +120,7 @@ describe('the cost of a request', () => {
     ['a connection that closes', ({ socket }) => socket.end(), null],
     ['no tokens at all', usage({ prompt_tokens: 0, completion_tokens: 0 }), 0],
     ['an unknown output', usage({ prompt_tokens: 1_000_000 }), 1],
-  ])('for %s', async (_what, respond, cost) => {
+  ])('matches %s', async (_what, respond, cost) => {
     await pool();
     await setPrices([{ model: '*', input: 1, output: 1 }]).expect(200);
     expect((await record(respond)).cost_usd).toBe(cost);
@@ -216,7 +216,7 @@ describe('own prices', () => {
     }
   });
 
-  it('of a team are changed by admins, and read by members', async () => {
+  it('are changed by the admins of a team, and read by its members', async () => {
     const team = await teamOwner(app);
     const member = await join(app, team, `member-${team.organizationId}`, 'member');
     await member.get(`${team.base}/prices`).expect(200, { prices: [] });

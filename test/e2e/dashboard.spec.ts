@@ -131,7 +131,7 @@ describe('GET /dashboard/config.json', () => {
       { kind: 'redirect', url: page },
     ],
     [{ ...sessions, SIGN_IN_URL: 'http://localhost:3000/sign-in' }, { kind: 'development' }],
-  ])('with %j', async (variables, sign_in) => {
+  ])('describes the sign-in with %j', async (variables, sign_in) => {
     const other = await startApp(variables, app);
     const { body } = await other.anonymous.get('/dashboard/config.json').expect(200);
     await other.close();
@@ -187,7 +187,7 @@ describe('the session in a cookie', () => {
     [{ 'Sec-Fetch-Site': 'same-site' }],
     [{ 'Sec-Fetch-Site': 'cross-site', Origin: 'https://kb.example.com' }],
     [{ 'Sec-Fetch-Site': 'none' }],
-  ])('is refused with %j, whatever the session', async (headers: Record<string, string>) => {
+  ])('is rejected with %j, whatever the session', async (headers: Record<string, string>) => {
     const valid = `Bearer ${await sessionFor('ada')}`;
     for (const authorization of [valid, 'Bearer x', '']) {
       for (const method of ['post', 'delete'] as const) {

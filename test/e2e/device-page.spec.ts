@@ -139,7 +139,7 @@ describe('the approval page without a session', () => {
 });
 
 describe('the approval page', () => {
-  it('asks for a code if there is none', async () => {
+  it('requests a code if there is none', async () => {
     for (const code of [undefined, '', '  ']) {
       const { text } = await ada.open(code).expect(200);
       expect(words(text)).toContain('Enter the code that your device shows.');
@@ -147,7 +147,7 @@ describe('the approval page', () => {
     }
   });
 
-  it('is never answered with 304', async () => {
+  it('never responds with 304', async () => {
     const { user_code } = await beginLogin(app);
     for (const code of [undefined, user_code]) {
       const { headers } = await ada.open(code).set('If-None-Match', '*').expect(200);

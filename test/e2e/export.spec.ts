@@ -125,7 +125,7 @@ describe.each(OWNER_KINDS)('the export of a project of %s', (_kind, makeOwner) =
     await app.anonymous.get(`${project}/export`).expect(401);
   });
 
-  it('answers HEAD without reading bodies', async () => {
+  it('responds to HEAD without reading bodies', async () => {
     await createDocument(owner.admin, project, 'a');
     await rm(joinPath(app.dataDir, 'objects', 'documents'), { recursive: true });
     const { headers } = await owner.admin.head(`${project}/export`).expect(200);

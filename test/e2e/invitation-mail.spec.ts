@@ -59,7 +59,7 @@ const becomes = (delivery: string, id: number, owner = team) =>
 const waiting = async (database = app.database) =>
   (await database.query('SELECT invitation_id FROM invitation_mails')).length;
 
-/** An invitation whose mail the server has refused once: it waits for its next attempt. */
+/** Creates an invitation whose mail the server has rejected once and which waits for its next attempt. */
 async function inviteInVain() {
   smtp.onMail = () => Promise.reject(new Error('no room'));
   const email = newAddress();
@@ -196,7 +196,7 @@ describe('a mail', () => {
     '"a, eve@evil.example, b"@example.com',
     '"eve@evil.example x"@example.com',
     '"eve <eve@evil.example>"@example.com',
-  ])('for the address %j goes to no other address', async (email) => {
+  ])('goes to no other address than %j', async (email) => {
     const { id } = await invite(team, email);
     await eventually(async () => expect(await attemptsOf(id)).not.toBe(0));
     await deliver(app);
@@ -228,7 +228,7 @@ it('a queued mail contains the token of the last response, even if that is rate_
   expect(mailTo(email).map(tokenIn)).toEqual([body.token]);
 });
 
-describe('beyond a limit, an invitation is created or renewed without a mail:', () => {
+describe('the limits of mails, which invitations do not have,', () => {
   let replica: TestApp;
   let admins: TestOwner['admin'][];
 
@@ -273,7 +273,7 @@ describe('beyond a limit, an invitation is created or renewed without a mail:', 
   const passHour = () =>
     app.database.query(`UPDATE invitation_mail_grants SET granted_at = granted_at - interval '1 hour'`);
 
-  it('one mail per minute for an invitation, also with parallel requests', async () => {
+  it('allow one mail per minute for an invitation, also with parallel requests', async () => {
     const { id, email, token } = await inviteOne(0);
     await becomes('sent', id);
     const early = await inParallel(10, (i) => resend(id, i));
@@ -288,7 +288,7 @@ describe('beyond a limit, an invitation is created or renewed without a mail:', 
     expect(mailTo(email).map(tokenIn)[0]).toBe(token);
   });
 
-  it('the link of the response works, and a queued mail with an invalid link is not sent', async () => {
+  it('leave the link of the response valid, and a queued mail with an invalid link unsent', async () => {
     const { id, email, user } = await inviteInVain();
     const { token, email_delivery } = await resend(id);
     expect(email_delivery).toBe('rate_limited');
@@ -300,7 +300,7 @@ describe('beyond a limit, an invitation is created or renewed without a mail:', 
     expect(await deliveryOf(id)).toBe('rate_limited');
   });
 
-  it('five mails for an invitation', async () => {
+  it('allow five mails for an invitation', async () => {
     const { id } = await inviteOne(0);
     for (let i = 1; i <= 6; i++) {
       await passMinute(app.database);
@@ -310,7 +310,7 @@ describe('beyond a limit, an invitation is created or renewed without a mail:', 
     expect((await resend(id)).email_delivery).toBe('rate_limited');
   });
 
-  it('100 mails per hour for an organization, for all inviters and all outcomes', async () => {
+  it('allow 100 mails per hour for an organization, for all inviters and all outcomes', async () => {
     const first = await inviteOne(0);
     await grantMails(90, { organizationId: team.organizationId }, first.id);
     const answers = await inParallel(20, (i) => inviteOne(i));
@@ -328,7 +328,7 @@ describe('beyond a limit, an invitation is created or renewed without a mail:', 
     expect((await inviteOne(0)).email_delivery).toBe('queued');
   });
 
-  it('100 mails per hour for an inviter in all organizations together, including deleted ones', async () => {
+  it('allow 100 mails per hour for an inviter in all organizations together, including deleted ones', async () => {
     const first = await inviteOne(0);
     await grantMails(90, { user: team.user }, first.id);
     const teams = await inParallel(4, async (i) => {
@@ -347,8 +347,8 @@ describe('beyond a limit, an invitation is created or renewed without a mail:', 
   });
 });
 
-describe('without a mail server', () => {
-  it('invitations work by the link', async () => {
+describe('a service without a mail server', () => {
+  it('lets invitations work by the link', async () => {
     const silent = await startApp();
     try {
       const owner = await teamOwner(silent);
@@ -373,14 +373,14 @@ describe('without a mail server', () => {
     [{ MAIL_FROM: 'a@example.com' }, 'MAIL_FROM'],
     [{ SMTP_URL: 'http://mail.example.com', MAIL_FROM: 'a@example.com' }, 'SMTP_URL'],
     [{ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'nobody' }, 'MAIL_FROM'],
-  ])('the service does not start with %j', (variables, named) => {
+  ])('does not start with %j', (variables, named) => {
     const all = { ...testVariables(app.database.url, app.dataDir), ...variables };
     expect(() => parseSettings(all)).toThrow(new RegExp(`^${named} `));
   });
 });
 
-describe('while the mail server is down', () => {
-  it('invitations are created, and the mail is sent once the server is back', async () => {
+describe('a mail during an outage of the mail server', () => {
+  it('does not prevent the invitation, and is sent once the server is back', async () => {
     await smtp.stop();
     const email = newAddress();
     const { id, token } = await invite(team, email);
@@ -395,7 +395,7 @@ describe('while the mail server is down', () => {
     expect(mailTo(email).map(tokenIn)).toEqual([token]);
   });
 
-  it('the delay doubles up to an hour, and the mail is given up after the last attempt', async () => {
+  it('is retried with a delay that doubles up to an hour, and given up after the last attempt', async () => {
     const { id, token, user } = await inviteInVain();
     const delays = [await minutesUntilNext(id)];
     for (let attempt = 2; attempt < LAST_ATTEMPT; attempt++) {
@@ -416,7 +416,7 @@ describe('while the mail server is down', () => {
     expect(smtp.mails).toEqual([]);
   });
 
-  it('a resend restarts the attempts', async () => {
+  it('is attempted from the start after a resend', async () => {
     const { id, email, url } = await inviteInVain();
     await app.database.query('UPDATE invitation_mails SET attempts = $1', [LAST_ATTEMPT - 1]);
     await fallDue();
@@ -430,7 +430,7 @@ describe('while the mail server is down', () => {
     expect(mailTo(email).map(tokenIn)).toEqual([body.token]);
   });
 
-  it('only the last token is sent after a resend', async () => {
+  it('contains only the last token after a resend', async () => {
     const { id, email, url } = await inviteInVain();
     await passMinute(app.database);
     await team.admin.post(`${url}/resend`).expect(200);
@@ -443,7 +443,7 @@ describe('while the mail server is down', () => {
     expect(mailTo(email).map(tokenIn)).toEqual([body.token]);
   });
 
-  it('the queued token is encrypted in the database', async () => {
+  it('has a token that is encrypted in the database', async () => {
     const { token } = await inviteInVain();
     const everything = await dump(app.database);
     expect(everything).toContain('sealed_token');
@@ -465,7 +465,7 @@ describe('while the mail server is down', () => {
       async ({ id, user }: Waiting) => (await app.as(user)).post(`/me/invitations/${id}/accept`).expect(200),
     ],
   ])(
-    'one that is %s meanwhile is taken back at once, and does not say that it will be sent',
+    'is taken back at once if its invitation is %s meanwhile, which does not say that it will be sent',
     async (_, end) => {
       const invitation = await inviteInVain();
       await end(invitation);
@@ -474,7 +474,7 @@ describe('while the mail server is down', () => {
     },
   );
 
-  it('a mail of an expired invitation is not sent and is reported as failed', async () => {
+  it('is not sent and is reported as failed if its invitation has expired', async () => {
     const { id } = await inviteInVain();
     await expire(app.database, id);
     await app.app.get(InvitationExpiry).run();
@@ -486,7 +486,7 @@ describe('while the mail server is down', () => {
     expect(await deliveryOf(id)).toBe('failed');
   });
 
-  it('the mails of a deleted organization are deleted', async () => {
+  it('is deleted with its organization', async () => {
     await inviteInVain();
     await team.admin.delete(team.base).expect(200);
     expect(await waiting()).toBe(0);
@@ -587,7 +587,7 @@ describe('two replicas', () => {
   });
 });
 
-describe('while a mail is being sent', () => {
+describe('a mail that is being sent', () => {
   /** Does something between the server's getting the mail and its acknowledging it. */
   async function meanwhile<T>(work: (mail: Mail) => Promise<T>): Promise<{ id: number; result: T }> {
     const outcome = new Promise<T>((resolve, reject) => {
@@ -599,7 +599,7 @@ describe('while a mail is being sent', () => {
     return { id, result };
   }
 
-  it('an acceptance does not wait, and the mail counts as sent', async () => {
+  it('does not hold up an acceptance, and counts as sent', async () => {
     const { id } = await meanwhile(async (mail) => {
       const guest = await app.as(userOf(mail.to[0]!));
       await guest
@@ -611,7 +611,7 @@ describe('while a mail is being sent', () => {
     expect(await waiting()).toBe(0);
   });
 
-  it('a resend sends another mail, and the first link is invalid', async () => {
+  it('is followed by another mail after a resend, and its link is invalid', async () => {
     const { id, result } = await meanwhile(async ({ to, ...mail }) => {
       const { body } = await team.admin.get(`${team.base}/invitations`).expect(200);
       const { id: pending } = body.invitations.find((one: { email: string }) => one.email === to[0]);
@@ -629,7 +629,7 @@ describe('while a mail is being sent', () => {
     await accept(result.second).expect(200);
   });
 
-  it('concurrent ends of the invitation do not block each other', async () => {
+  it('lets concurrent ends of its invitation proceed without blocking each other', async () => {
     const statuses: number[] = [];
     for (let round = 0; round < 3; round++) {
       const acknowledged: Promise<void>[] = [];
@@ -652,7 +652,7 @@ describe('while a mail is being sent', () => {
     await eventually(async () => expect(await waiting()).toBe(0));
   });
 
-  it('the sender waits for a locked invitation without blocking others', async () => {
+  it('waits for its locked invitation without blocking others', async () => {
     const holder = await connect(app.database);
     try {
       const acknowledged = new Promise<string>((resolve) => {

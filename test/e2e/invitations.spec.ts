@@ -170,7 +170,7 @@ describe('POST invite', () => {
     (email: string) => email.toUpperCase(),
     (email: string) => ` ${email}\n`,
   ])(
-    'refuses who is a member, or invited, already: whatever the case and the space around (%#)',
+    'rejects members and invited users, whatever the case and the space around the address (%#)',
     async (written) => {
       const [member, guest] = [newUser(), newUser()];
       await join(app, team, member, 'member');
@@ -337,7 +337,7 @@ describe('the list of an organization', () => {
   });
 
   it.each(['', 'Pending', 'pending,accepted', 'declined', 'pending&status=accepted', '%00'])(
-    'refuses ?status=%s',
+    'rejects ?status=%s',
     async (status) => {
       const { body } = await team.admin.get(`${team.base}/invitations?status=${status}`).expect(400);
       expect(body).toEqual({ error: { message: expect.any(String) } });
@@ -551,7 +551,7 @@ describe('acceptance', () => {
       expect((await used.expect(409)).body).toEqual(typed('invitation_used'));
   });
 
-  it('of a used invitation is 409 for a removed member and for another user with the address', async () => {
+  it('responds with 409 after the first use, to a removed member and to another user with the address', async () => {
     const { token, guest, own, user } = await invited();
     await accept(guest, token).expect(200);
     const namesake = await app.as(newUser(), { email: emailOf(user) });

@@ -125,7 +125,7 @@ it('reports too many keys after a missing organization and invalid fields', asyn
   expect((await admin.get('/me/keys').expect(200)).body.keys).toHaveLength(1_000);
 });
 
-describe('of 200,000 keys', () => {
+describe('a list of 200,000 keys', () => {
   let team: TestOwner;
   const named = (state: string, from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, i) => `${state} ${from + i}`);
@@ -140,7 +140,7 @@ describe('of 200,000 keys', () => {
   }, 120_000);
 
   it.each(['person', 'admin', 'member'])(
-    'a %s is shown those that live, expired last and were revoked last',
+    'shows a %s the keys that live, expired last and were revoked last',
     async (who) => {
       const { base, admin, user } = team;
       const isMember = who === 'member';
@@ -159,7 +159,7 @@ describe('of 200,000 keys', () => {
     },
   );
 
-  it('lists and caps read what they show or count, in one statement each', async () => {
+  it('reads only the keys that it shows, and a cap only those that it counts, in one statement each', async () => {
     const { admin, base } = team;
     await admin.delete(`/me/keys/${(await list(admin, '/me/keys')).at(-1)!.id}`).expect(204);
     for (const [url, query] of [

@@ -55,7 +55,7 @@ async function limited(limits: object, level: 'key' | 'organization' | 'member' 
 
 describe('the limit of requests', () => {
   it.each(['key', 'organization', 'member'] as const)(
-    'of the level %s admits a minute at once',
+    'admits a minute at once at the level %s',
     async (level) => {
       const { owner, key } = await limited({ requests_per_minute: 5 }, level);
       const replies = await inParallel(12, () => call(app, key, A_CALL));
@@ -86,7 +86,7 @@ describe('the limit of requests', () => {
     expect(headers[0]).not.toHaveProperty('x-ratelimit-limit-tokens');
   });
 
-  it('of the upstream is told where there is none', async () => {
+  it('is that of the upstream in the headers if the key has none', async () => {
     const { key } = await limited({ tokens_per_minute: 1_000 });
     expect((await call(app, key, A_CALL)).headers).toMatchObject({
       ...{ 'x-ratelimit-limit-requests': '77', 'x-ratelimit-limit-tokens': '1000' },
@@ -120,7 +120,7 @@ describe('the limit of requests', () => {
   it.each([
     [1, 1_000],
     [2, 100],
-  ])('that is raised from %d to %d applies at once', async (from, to) => {
+  ])('applies at once when it is raised from %d to %d', async (from, to) => {
     const { owner, key, id } = await limited({ requests_per_minute: from });
     const statuses = await inParallel(from + 1, async () => (await call(app, key, A_CALL)).status);
     expect(tally(statuses)).toEqual({ 200: from, 429: 1 });
@@ -128,7 +128,7 @@ describe('the limit of requests', () => {
     await eventually(async () => expect((await call(app, key, A_CALL)).status).toBe(200), 5_000);
   });
 
-  it('of an organization counts all keys together, that of a key one', async () => {
+  it('counts all keys of an organization together', async () => {
     const { owner, key } = await limited({ requests_per_minute: 4 }, 'organization');
     const other = await mintKey(owner);
     const replies = await inParallel(12, (i) => call(app, i % 2 ? key : other, A_CALL));
@@ -185,30 +185,34 @@ describe('the limit of tokens', () => {
 });
 
 describe('the budget', () => {
-  it.each(['day', 'week', 'month', 'total'] as const)('of a %s rejects once it is spent', async (period) => {
-    const { owner, id, key } = await limited({ budget: { usd: 1, period } });
-    await owner.admin
-      .put('/me/prices')
-      .send({ prices: [{ model: '*', input: 0.6, output: 0 }] })
-      .expect(200);
-    upstream.respond = usage(1_000_000);
-    for (let i = 0; i < 2; i++) expect((await callRecorded(app, owner, key, A_CALL)).reply.status).toBe(200);
-    const reply = await call(app, key, A_CALL);
-    expect([reply.status, errorOf(reply).code]).toEqual([429, 'budget_exceeded']);
-    expect(reply.headers['x-should-retry']).toBe('false');
-    expect(reply.headers).not.toHaveProperty('x-ratelimit-limit-requests');
-    const { body } = await owner.admin.get(`/me/keys/${id}/limits`).expect(200);
-    const { period_start: start, period_end: end } = body.status.budget;
-    expect(body.status.budget).toMatchObject({ spent_usd: 1.2, remaining_usd: 0, is_exceeded: true });
-    expect(body.status).toMatchObject({ requests_last_minute: 2, tokens_last_minute: 2_000_000 });
-    if (period === 'total') {
-      expect([start, end, reply.headers['retry-after']]).toEqual([null, null, undefined]);
-      return;
-    }
-    expect(start <= new Date().toISOString() && new Date().toISOString() < end).toBe(true);
-    const wait = (Date.parse(end) - Date.now()) / 1_000;
-    expect(Math.abs(Number(reply.headers['retry-after']) - wait)).toBeLessThan(5);
-  });
+  it.each(['day', 'week', 'month', 'total'] as const)(
+    'rejects requests once it is spent for the %s',
+    async (period) => {
+      const { owner, id, key } = await limited({ budget: { usd: 1, period } });
+      await owner.admin
+        .put('/me/prices')
+        .send({ prices: [{ model: '*', input: 0.6, output: 0 }] })
+        .expect(200);
+      upstream.respond = usage(1_000_000);
+      for (let i = 0; i < 2; i++)
+        expect((await callRecorded(app, owner, key, A_CALL)).reply.status).toBe(200);
+      const reply = await call(app, key, A_CALL);
+      expect([reply.status, errorOf(reply).code]).toEqual([429, 'budget_exceeded']);
+      expect(reply.headers['x-should-retry']).toBe('false');
+      expect(reply.headers).not.toHaveProperty('x-ratelimit-limit-requests');
+      const { body } = await owner.admin.get(`/me/keys/${id}/limits`).expect(200);
+      const { period_start: start, period_end: end } = body.status.budget;
+      expect(body.status.budget).toMatchObject({ spent_usd: 1.2, remaining_usd: 0, is_exceeded: true });
+      expect(body.status).toMatchObject({ requests_last_minute: 2, tokens_last_minute: 2_000_000 });
+      if (period === 'total') {
+        expect([start, end, reply.headers['retry-after']]).toEqual([null, null, undefined]);
+        return;
+      }
+      expect(start <= new Date().toISOString() && new Date().toISOString() < end).toBe(true);
+      const wait = (Date.parse(end) - Date.now()) / 1_000;
+      expect(Math.abs(Number(reply.headers['retry-after']) - wait)).toBeLessThan(5);
+    },
+  );
 
   it('does not count what is unpriced, and what was spent before the period', async () => {
     const { owner, id, key } = await limited({ budget: { usd: 1, period: 'day' } });
@@ -228,7 +232,7 @@ describe('the budget', () => {
     expect((await call(app, key, A_CALL)).status).toBe(200);
   });
 
-  it('of an organization leaves a notice at 80 and 100 percent, once for each period', async () => {
+  it('leaves a notice at 80 and 100 percent of an organization, once for each period', async () => {
     const { owner, key } = await limited({ budget: { usd: 10, period: 'month' } }, 'organization');
     const spend = (cost_usd: number) =>
       recordAll(app, [usageRecord({ organization_id: owner.organizationId, user_id: owner.user, cost_usd })]);
@@ -402,7 +406,7 @@ it('rejections are counted by limit and level', async () => {
   expect(after('requests', 'key') - before('requests', 'key')).toBe(2);
 });
 
-it('keys without limits ask for nothing', async () => {
+it('keys without limits are admitted without the enforcer', async () => {
   const owner = await personalOwner(app);
   await fillPool(owner, upstream.url);
   const key = await mintKey(owner);

@@ -179,11 +179,11 @@ it.each([
     0;
   const before = await count();
   const requestId = `request-${randomUUID()}`;
-  if (status === 503) await database.refuse();
+  if (status === 503) await database.rejectConnections();
   const request = service.anonymous.get('/v1/a-path-of-a-client?a=query').set('X-Request-Id', requestId);
   if (key !== undefined) void request.set('Authorization', `Bearer ${key}`);
   const response = await request;
-  await database.admit();
+  await database.acceptConnections();
   expect(response.status).toBe(status);
   expect(await count()).toBe(before + 1);
   await eventually(() => expect(lines().filter((line) => line.requestId === requestId)).toHaveLength(1));

@@ -172,7 +172,7 @@ describe('a member', () => {
     },
   );
 
-  it('whose id contains an unencoded slash is an unknown route', async () => {
+  it('is an unknown route if the id contains an unencoded slash', async () => {
     await join(app, team, 'a/b', 'member');
     await team.admin.delete(`${team.base}/members/a/b`).expect(404, untyped('not found'));
     expect(await roles()).toHaveProperty('a/b');

@@ -51,7 +51,7 @@ describe('GET /metrics', () => {
     ['the token and more', `Bearer ${ADMIN_TOKEN}x`],
     ['no scheme', ADMIN_TOKEN],
     ['Basic', `Basic ${Buffer.from(`admin:${ADMIN_TOKEN}`).toString('base64')}`],
-  ])('refuses %s', async (_, authorization) => {
+  ])('rejects %s', async (_, authorization) => {
     const request = app.anonymous.get('/metrics');
     if (authorization !== undefined) request.set('Authorization', authorization);
     const { body, headers } = await request.expect(401);
@@ -145,10 +145,10 @@ it('is described in docs/operations.md, all of it and nothing else', async () =>
 
 it('goes on telling the rest while the database is gone', async () => {
   const replica = await startApp({ ADMIN_TOKEN });
-  await replica.database.refuse();
+  await replica.database.rejectConnections();
   const figures = await readMetrics(replica, ADMIN_TOKEN);
   expect(figures.has('process_resident_memory_bytes')).toBe(true);
   expect(figures.has('mintkeep_mail_queue_messages')).toBe(false);
-  await replica.database.admit();
+  await replica.database.acceptConnections();
   await replica.close();
 });

@@ -42,8 +42,8 @@ const fromOf = ({ text }: Reply) => (JSON.parse(text) as { from: number }).from;
 const errorOf = ({ text }: Reply) => (JSON.parse(text) as { error: Record<string, unknown> }).error;
 const sentTo = (index: number) => upstreams[index]!.requests.at(-1)!;
 
-describe('requests go to the upstreams that serve their model', () => {
-  it('in the order of the pool', async () => {
+describe('a request with a model', () => {
+  it('goes to the upstreams that serve the model, in the order of the pool', async () => {
     await pool({ models: [{ model: 'claude-*' }] }, { models: [{ model: 'gpt-*' }] }, {});
     expect(fromOf(await send(chat('claude-5')))).toBe(0);
     expect(fromOf(await send(chat('gpt-5')))).toBe(1);
@@ -52,14 +52,14 @@ describe('requests go to the upstreams that serve their model', () => {
     expect(fromOf(await send({ body: 'no json' }))).toBe(0);
   });
 
-  it('and fail over to those only', async () => {
+  it('fails over only to upstreams that serve the model', async () => {
     await pool({ models: [{ model: 'a' }] }, { models: [{ model: 'b' }] }, { models: [{ model: 'a' }] });
     upstreams[0]!.respond = respondWith('{}', { status: 503 });
     expect(fromOf(await send(chat('a')))).toBe(2);
     expect(upstreams[1]!.requests).toHaveLength(0);
   });
 
-  it('and are rejected if there is none', async () => {
+  it('is rejected if no upstream serves the model', async () => {
     await pool({ models: [{ model: 'a' }] });
     const { reply, record } = await callRecorded(app, owner, key, chat('b\u0007'.repeat(300)));
     expect([reply.status, reply.headers['x-should-retry']]).toEqual([404, 'false']);
@@ -72,7 +72,7 @@ describe('requests go to the upstreams that serve their model', () => {
     expect(record).toMatchObject({ status: 404, outcome: 'client_error', attempts: [], cost_usd: 0 });
   });
 
-  it('after a change of the rules at once', async () => {
+  it('follows a change of the rules at once', async () => {
     await pool({ models: [{ model: 'a' }] });
     expect((await send(chat('b'))).status).toBe(404);
     const { body } = await owner.admin.get('/me/upstreams').expect(200);
@@ -101,7 +101,7 @@ describe('a rule with `as`', () => {
     expect(record).toMatchObject({ model: 'm', upstream_model: null });
   });
 
-  it('of each upstream applies to the attempt at that upstream, together with the usage option', async () => {
+  it('applies to the attempt at its upstream, together with the usage option', async () => {
     await pool(
       { models: [{ model: 'fast', as: 'größe "1"' }] },
       { models: [{ model: 'fast', as: 'two' }], provider: 'mistral' },
@@ -247,7 +247,7 @@ describe('the list of models', () => {
     expect(idsOf(await send({ path: '/v1/models' }))).toEqual(['a']);
   });
 
-  it('has single entries for exact rules, and asks the upstream for others', async () => {
+  it('has single entries for exact rules, and queries the upstream for others', async () => {
     await pool({ models: [{ model: 'a/b', as: 'c' }, { model: 'gpt-*' }] });
     const reply = await send({ path: '/v1/models/a%2Fb' });
     expect(JSON.parse(reply.text)).toEqual({ id: 'a/b', object: 'model', created: 0, owned_by: 'openai' });

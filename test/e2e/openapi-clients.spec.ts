@@ -25,7 +25,7 @@ function* objects(node: unknown, path = '#'): Generator<[path: string, object: J
 const pathsOf = (matches: (object: Json) => boolean) =>
   [...objects(document)].filter(([, object]) => matches(object)).map(([path]) => path);
 
-describe('what generators of clients do not support', () => {
+describe('a construct that generators of clients do not support', () => {
   it('is not in the document: names that collide with constructors and test files in Go', () => {
     const { schemas } = document.components as { schemas: Json };
     const names = Object.keys(schemas);

@@ -352,7 +352,7 @@ describe('a response in large chunks', () => {
 });
 
 describe('a request', () => {
-  it('with Expect: 100-continue after another request gets its complete response', async () => {
+  it('gets its complete response with Expect: 100-continue after another request', async () => {
     const waiting: (() => void)[] = [];
     upstream.respond = (request) =>
       waiting.push(() => respondWith('y'.repeat(20_000), { type: 'text/plain' })(request));
@@ -418,7 +418,7 @@ describe('a connection', () => {
     client.socket.destroy();
   });
 
-  it('that the client half-closes while it waits is closed, and its request is cancelled and recorded', async () => {
+  it('is closed if the client half-closes it while it waits, and its request is cancelled and recorded', async () => {
     upstream.respond = () => undefined;
     const client = await connectRaw(app, proxied('POST', '/v1/half', lengthOf('{}')).text);
     await eventually(() => expect(upstream.requests).toHaveLength(1));
@@ -428,7 +428,7 @@ describe('a connection', () => {
     await eventually(() => expect(upstream.requests[0]!.socket.destroyed).toBe(true));
   });
 
-  it('that ends within a body sends nothing upstream, and its request is recorded', async () => {
+  it('sends nothing upstream if it ends within a body, and its request is recorded', async () => {
     const client = await connectRaw(
       app,
       `${head('POST', '/v1/ended')}${credential}Content-Length: 10\r\n\r\n12345`,

@@ -144,7 +144,7 @@ describe('the next upstream is tried after', () => {
     await eventually(() => expect(bad.sockets.size).toBeLessThanOrEqual(1));
   });
 
-  it('a refused connection', async () => {
+  it('a rejected connection', async () => {
     await bad.close();
     expect((await send()).text).toBe(GOOD);
   });

@@ -278,7 +278,7 @@ describe('response to the client', () => {
     });
   });
 
-  describe.each(['keep-alive', 'close'])('on a connection with Connection: %s', (connection) => {
+  describe.each(['keep-alive', 'close'])('sent on a connection with Connection: %s', (connection) => {
     it.each<[string, number, string | undefined]>([
       ['', 200, VARY],
       ['', 429, VARY],
@@ -296,7 +296,7 @@ describe('response to the client', () => {
       ['Cache-Control: x-private\r\n', 200, VARY],
       ['Connection: Cache-Control\r\nCache-Control: no-store\r\n', 200, VARY],
       ['Connection: Vary\r\nVary: *\r\n', 200, VARY],
-    ])('with upstream headers %j and status %i varies by %s', async (lines, status, expected) => {
+    ])('has, for upstream headers %j and status %i, the header Vary: %s', async (lines, status, expected) => {
       upstream.respond = respondWith(ANSWER, { headers: lines, status });
       const { headers } = await call(app, key, { body: '{}', headers: { connection } });
       expect(headers.vary).toBe(expected);

@@ -68,7 +68,7 @@ it.each([
     '{"stream":true, "stream_options" : {"include_usage":true}}',
   ],
   ['escaped names', '{"\\u0073tream":true,"\\u0073tream_options":{"include_usage":false}}', undefined],
-])('asks for usage if the option is %s, and drops the usage event', async (_what, body, expected) => {
+])('requests usage if the option is %s, and drops the usage event', async (_what, body, expected) => {
   respondInPieces([Buffer.from(CONTENT + USAGE + DONE)]);
   const { reply, record } = await callRecorded(app, owner, key, { body });
   expect(sentBody()).toBe(expected ?? body.replace('false', 'true'));
@@ -83,7 +83,7 @@ it.each([
     'with an empty text',
     'data: {"choices":[{"index":0,"text":""}],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n',
   ],
-])('asks for the usage of a stream of legacy completions, and drops the event %s', async (_what, event) => {
+])('requests the usage of a stream of legacy completions, and drops the event %s', async (_what, event) => {
   const content = 'data: {"choices":[{"index":0,"text":"Hi"}],"usage":null}\n\n';
   respondInPieces([Buffer.from(content + event + DONE)]);
   const body = '{"model":"davinci-002","prompt":"Hi","stream":true}';

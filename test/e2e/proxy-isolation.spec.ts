@@ -111,7 +111,7 @@ it('the keys of one person in several teams reach the upstreams of the respectiv
   expect((await call(app, body.api_key, { path: '/v1/x' })).status).toBe(503);
 });
 
-describe('under concurrent traffic', () => {
+describe('the end of a key under concurrent traffic', () => {
   interface Ended {
     readonly team: TestOwner;
     readonly key: string;
@@ -153,7 +153,7 @@ describe('under concurrent traffic', () => {
     ],
   ];
 
-  it.each(ends)('%s is rejected for every later request', async (_description, begin) => {
+  it.each(ends)('rejects every later request: %s', async (_description, begin) => {
     await inParallel(6, async (index) => {
       const team = await teamOwner(replicas[index % 2]!);
       await fillPool(team, providers[0]!.url);
@@ -180,7 +180,7 @@ describe('under concurrent traffic', () => {
     });
   });
 
-  it('an open stream continues to its end', async () => {
+  it('does not end an open stream', async () => {
     const team = await teamOwner(replicas[0]);
     const provider = await startRawUpstream(({ socket }) =>
       socket.write(STREAM_HEADERS + chunk('data: {}\n\n').toString()),

@@ -113,7 +113,7 @@ describe('GET /v1/models', () => {
     }
   });
 
-  describe('with several providers', () => {
+  describe('a pool of several providers', () => {
     const mixed = () =>
       keyFor(
         [list(gpt('gpt')), {}],

@@ -94,7 +94,7 @@ describe('OpenAI SDK', () => {
     expect(completion._request_id).toMatch(/./);
   });
 
-  it('gets a stream, with usage only if the client asks for it', async () => {
+  it('gets a stream, with usage only if the client requests it', async () => {
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
     const last = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
     upstream.respond = respondWithEvents(chatEvent('Hel'), chatEvent('lo'), last, 'data: [DONE]\n\n');

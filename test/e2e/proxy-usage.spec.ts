@@ -324,7 +324,7 @@ describe('a client that disconnects after an error event is not client_gone', ()
   });
 });
 
-describe('a client that disconnects is recorded as client_gone with 499', () => {
+describe('a client that disconnects', () => {
   /** Disconnects the client before or within the response and returns the usage record. */
   async function disconnect(
     responder: Responder,
@@ -348,13 +348,13 @@ describe('a client that disconnects is recorded as client_gone with 499', () => 
     return recordOf(owner, id);
   }
 
-  it('before the response', async () => {
+  it('is recorded as client_gone with 499 before the response', async () => {
     const record = await disconnect(() => undefined, 'before the response');
     expect(record).toMatchObject({ status: 499, outcome: 'client_gone', ...NO_TOKENS, ttft_ms: null });
     expect(record.attempts).toMatchObject([{ status: null }]);
   });
 
-  it('within a stream', async () => {
+  it('is recorded as client_gone with 499 within a stream', async () => {
     const text = event({ choices: [{ delta: { content: 'Hi' } }] });
     const record = await disconnect(
       respondRaw(STREAM_HEADERS, chunk(text)),
@@ -366,7 +366,7 @@ describe('a client that disconnects is recorded as client_gone with 499', () => 
     expect(record.ttft_ms).not.toBeNull();
   });
 
-  it('before its body is complete', async () => {
+  it('is recorded as client_gone with 499 before its body is complete', async () => {
     const id = randomUUID();
     const leaving = new AbortController();
     const opened = open(app, key, {
@@ -379,7 +379,7 @@ describe('a client that disconnects is recorded as client_gone with 499', () => 
     expect(await recordOf(owner, id)).toMatchObject({ status: 499, outcome: 'client_gone', attempts: [] });
   });
 
-  it('with the figures that have arrived', async () => {
+  it('is recorded as client_gone with 499 and the figures that have arrived', async () => {
     const start = event({ type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } });
     const record = await disconnect(respondRaw(STREAM_HEADERS, chunk(start)), 'within the response');
     expect(record).toMatchObject({ outcome: 'client_gone', ...tokens(9, null, 1, 10, 'partial') });
@@ -687,7 +687,7 @@ describe('tokens of a stream', () => {
       tokens(10, 4, 5, 15, 'partial'),
     ],
     ['chat', [CONTENT], INCOMPLETE],
-  ])('that is interrupted: %s', async (_what, events, expected) => {
+  ])('are those that have arrived if it is interrupted: %s', async (_what, events, expected) => {
     const responder = thenClose(respondRaw(STREAM_HEADERS, ...events.map(chunk)));
     expect(await recorded(responder)).toMatchObject({ outcome: 'interrupted', ...expected });
   });

@@ -190,7 +190,7 @@ describe('the limits of a key', () => {
     upstream.respond = respond;
   });
 
-  it('of the operator count every response of a WebSocket like a request', async () => {
+  it('count every response of a WebSocket like a request if they are the operator’s', async () => {
     const { key } = await limited();
     const strict = await startApp(
       { UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_REQUESTS_PER_MINUTE: '2' },
@@ -206,7 +206,7 @@ describe('the limits of a key', () => {
     await strict.close();
   });
 
-  it('of tokens and budgets count the responses of a WebSocket while it is open', async () => {
+  it('count tokens and costs of a WebSocket while it is open', async () => {
     const { owner, key, id } = await limited({ budget: { usd: 1, period: 'total' } });
     const prices = [{ model: 'gpt-realtime', input: 0.6, output: 0 }];
     await owner.admin.put('/me/prices').send({ prices }).expect(200);
@@ -229,7 +229,7 @@ describe('the limits of a key', () => {
     });
   });
 
-  it('that are changed apply to open WebSockets', async () => {
+  it('apply to open WebSockets when they are changed', async () => {
     const { owner, key, id } = await limited();
     const { socket, closed } = await openSocket(app, key, { path: '/v1/responses' });
     await owner.admin
@@ -279,7 +279,7 @@ it.each([
 });
 
 describe('a heartbeat', () => {
-  it('disconnects a client that does not answer', async () => {
+  it('disconnects a client that does not respond', async () => {
     const { owner, key } = await limited();
     const { response, closed } = await openSocket(replica, key, { autoPong: false });
     expect((await closed)[0]).toBe(1_006);
@@ -287,7 +287,7 @@ describe('a heartbeat', () => {
     expect(record).toMatchObject({ status: 101, outcome: 'ok' });
   });
 
-  it('disconnects an upstream that does not answer, but not one that does', async () => {
+  it('disconnects an upstream that does not respond, but not one that does', async () => {
     const silent = await startWebSocketUpstream(false);
     const [{ key }, other] = [await ownerWith(app, silent.url), await limited()];
     const living = await openSocket(replica, other.key);

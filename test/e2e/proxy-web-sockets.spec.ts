@@ -145,7 +145,7 @@ describe('a WebSocket', () => {
     });
   });
 
-  it('without a response has no usage and costs nothing', async () => {
+  it('has no usage and costs nothing without a response', async () => {
     const connection = await openSocket(app, key);
     await closed(connection);
     const record = await recorded(connection);

@@ -7,22 +7,22 @@ afterEach(() => app.close());
 
 const statusOf = async (path: string) => (await app.anonymous.get(path)).status;
 
-it('of the proxy lasts for the grace period without PostgreSQL, and comes back with it', async () => {
+it('readiness of the proxy lasts for the grace period without PostgreSQL, and comes back with it', async () => {
   app = await startApp({ KEY_GRACE_SECONDS: '4' });
   const { body } = await app.anonymous.get('/readyz?for=proxy').expect(200);
   expect(body).toEqual({ status: 'ok', checks: { database: 'ok' } });
-  await app.database.refuse();
+  await app.database.rejectConnections();
   await eventually(async () => expect(await statusOf('/readyz')).toBe(503));
   const away = await app.anonymous.get('/readyz?for=proxy').expect(200);
   expect(away.body.status).toBe('ok');
   await eventually(async () => expect(await statusOf('/readyz?for=proxy')).toBe(503));
   const lost = await app.anonymous.get('/readyz?for=proxy');
   expect(lost.body).toEqual({ status: 'unavailable', checks: { database: 'failed' } });
-  await app.database.admit();
+  await app.database.acceptConnections();
   await eventually(async () => expect(await statusOf('/readyz?for=proxy')).toBe(200));
 });
 
-it('of the proxy ends when the service stops', async () => {
+it('readiness of the proxy ends when the service stops', async () => {
   app = await startApp({ SHUTDOWN_DELAY_MS: '500' });
   const closing = app.app.close();
   const { body } = await eventually(() => app.anonymous.get('/readyz?for=proxy').expect(503));
@@ -30,7 +30,7 @@ it('of the proxy ends when the service stops', async () => {
   await closing;
 });
 
-it.each(['documents', '', 'proxy&for=proxy'])('of the part %j does not exist', async (part) => {
+it.each(['documents', '', 'proxy&for=proxy'])('readiness of the part %j does not exist', async (part) => {
   app = await startApp();
   const { body } = await app.anonymous.get(`/readyz?for=${part}`).expect(400);
   expect(body.error.message).toBe('for must be proxy, or absent');

@@ -149,7 +149,7 @@ describe.each(OWNER_KINDS)('upstreams of %s', (_kind, makeOwner) => {
     [{ priority: '100' }, 'invalid_priority'],
     [{ provider: 'unheard-of' }, 'invalid_provider'],
     [{ provider: 7 }, 'invalid_provider'],
-  ] as [Record<string, unknown>, string][])('refuses %j', async (change, type) => {
+  ] as [Record<string, unknown>, string][])('rejects %j', async (change, type) => {
     const { body, text } = await owner.admin
       .post(url)
       .send({ ...OPENAI, ...change })
@@ -721,7 +721,7 @@ describe('API keys', () => {
     expect(await service().findPool(other.organizationId)).toEqual([]);
   });
 
-  describe('when the encryption key is rotated', () => {
+  describe('encrypted with a key that is rotated', () => {
     /** Keeps its encryption key, ... */
     let app: TestApp;
     /** ... while this one, on the same database, is started again with others. */

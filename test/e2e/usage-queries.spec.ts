@@ -55,7 +55,7 @@ describe('the filter by outcome', () => {
   });
 });
 
-describe('who sees what', () => {
+describe('a caller', () => {
   let team: TestOwner;
   let person: TestOwner;
   let member: Agent;
@@ -72,33 +72,33 @@ describe('who sees what', () => {
     ]);
   });
 
-  it('a user sees what all keys of their own have used, and nobody else’s', async () => {
+  it('sees what all keys of their own have used, and nobody else’s', async () => {
     expect(await total(person.admin, '/me/usage')).toBe(2);
     expect(await total(team.admin, '/me/usage')).toBe(2);
     expect(await total(await app.as('nobody'), '/me/usage')).toBe(0);
   });
 
-  it('a member sees what all keys of the team have used', async () => {
+  it('sees what all keys of the team have used, as a member', async () => {
     expect(await total(member, `${team.base}/usage`)).toBe(3);
     const { body } = await member.get(`${team.base}/usage/requests`).query(MARCH).expect(200);
     expect(body.requests).toHaveLength(3);
   });
 
-  it('a personal organization has an address, too', async () => {
+  it('sees a personal organization at its address, too', async () => {
     expect(await total(person.admin, `/me/organizations/${person.organizationId}/usage`)).toBe(1);
   });
 
-  it.each(['usage', 'usage/requests'])('a stranger gets 404 for %s', async (path) => {
+  it.each(['usage', 'usage/requests'])('gets 404 for %s as a stranger', async (path) => {
     const stranger = await app.as('stranger');
     const { body } = await stranger.get(`${team.base}/${path}`).expect(404);
     expect(body).toEqual({ error: { message: 'organization not found' } });
   });
 
-  it('a filter does not reach beyond what one sees', async () => {
+  it('sees nothing more with a filter', async () => {
     expect(await total(person.admin, '/me/usage', { ...MARCH, user: team.user })).toBe(0);
   });
 
-  it('records survive the organization; its key, its members and itself do not', async () => {
+  it('sees the records of a deleted organization, but not the organization', async () => {
     const doomed = await teamOwner(app);
     const { body: key } = await doomed.admin.post(`${doomed.base}/keys`).send({ name: 'ci' }).expect(201);
     const fields = { organization_id: doomed.organizationId, user_id: doomed.user, key_id: key.id };
@@ -189,7 +189,7 @@ describe('the range', () => {
       'from[]=x',
       'to=2026-03-02&to[]=2026-03-03',
     ],
-  ])('%s is refused', async (query) => {
+  ])('%s is rejected', async (query) => {
     expect((await team.admin.get(`${team.base}/usage?${query}`).expect(400)).body).toEqual(UNTYPED);
   });
 
@@ -227,7 +227,7 @@ it('rejects a query that takes too long, and does not delay others', async () =>
   await other.end();
 }, 30_000);
 
-it('more groups than an answer has are refused', async () => {
+it('more groups than a response has are rejected', async () => {
   const at = '2026-01-01T10:00:30.000Z';
   const one = usageRecord({ at, user_id: 'many-models' });
   await recordAll(app, [one]);
@@ -243,7 +243,7 @@ it('more groups than an answer has are refused', async () => {
   expect(body.error.message).toMatch(/more than 50000 groups/);
 }, 30_000);
 
-it('questions take turns, those of one asker and those of all, and leave connections to others', async () => {
+it('queries take turns, those of one caller and those of all, and leave connections to others', async () => {
   const other = await connect(app.database);
   await other.query('BEGIN; LOCK TABLE usage_rollups, usage_records IN ACCESS EXCLUSIVE MODE');
   const bob = await app.as('bob');
@@ -267,10 +267,10 @@ it('questions take turns, those of one asker and those of all, and leave connect
   for (const { status } of answers) expect([200, 429]).toContain(status); // 429: had to wait for too long
 }, 30_000);
 
-describe('of one organization, by many of its members', () => {
+describe('queries of one organization by many of its members', () => {
   const TOO_MANY = { error: { type: 'rate_limited', message: 'too many concurrent usage queries' } };
 
-  it('queries leave slots to others, and are rejected with 429 when there are too many', async () => {
+  it('leave slots to others, and are rejected with 429 when there are too many', async () => {
     const team = await teamOwner(app);
     const members = [team.admin];
     for (const name of ['one', 'two', 'three', 'four']) members.push(await join(app, team, name, 'member'));
@@ -464,7 +464,7 @@ describe('requests', () => {
     `cursor=${btoa('2026-99-99T00:00:00.000Z x')}`,
     `cursor=${btoa(`2026-02-31T00:00:00.000Z ${NO_ID}`)}`,
     `cursor=${btoa(`0000-01-01T00:00:00.000Z ${NO_ID}`)}`,
-  ])('%s is refused', async (query) => {
+  ])('%s is rejected', async (query) => {
     expect((await team.admin.get(`${team.base}/usage/requests?${query}`).expect(400)).body).toEqual(UNTYPED);
   });
 

@@ -68,7 +68,7 @@ describe('sums', () => {
     return new Map([...groups].map(([id, members]) => [id, measuresOf(members)]));
   }
 
-  it('are what adding up the records gives, whatever is asked of whatever records', async () => {
+  it('equal the added records, for any query of any records', async () => {
     const team = await teamOwner(app);
     const records = fc
       .sample(anyRecord, { numRuns: 3_000, seed: 1 })

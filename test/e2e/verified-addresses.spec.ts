@@ -12,22 +12,25 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe('with SESSION_REQUIRE_EMAIL_VERIFIED=true', () => {
+describe('SESSION_REQUIRE_EMAIL_VERIFIED=true', () => {
   async function invited() {
     const user = `guest-${++count}`;
     const { token } = await invite(await teamOwner(app), emailOf(user));
     return { user, token };
   }
 
-  it.each([undefined, null, false, 'false'])('email_verified %j is unverified', async (email_verified) => {
-    const { user, token } = await invited();
-    const guest = await app.as(user, { email_verified });
-    await guest.get('/me/invitations').expect(200, { invitations: [] });
-    const { body } = await guest.post('/me/invitations/accept').send({ token }).expect(403);
-    expect(body.error.type).toBe('email_unverified');
-  });
+  it.each([undefined, null, false, 'false'])(
+    'treats email_verified %j as unverified',
+    async (email_verified) => {
+      const { user, token } = await invited();
+      const guest = await app.as(user, { email_verified });
+      await guest.get('/me/invitations').expect(200, { invitations: [] });
+      const { body } = await guest.post('/me/invitations/accept').send({ token }).expect(403);
+      expect(body.error.type).toBe('email_unverified');
+    },
+  );
 
-  it.each([true, 'true'])('email_verified %j is verified', async (email_verified) => {
+  it.each([true, 'true'])('treats email_verified %j as verified', async (email_verified) => {
     const { user, token } = await invited();
     const guest = await app.as(user, { email_verified });
     expect((await guest.get('/me/invitations').expect(200)).body.invitations).toHaveLength(1);

@@ -218,7 +218,7 @@ function bodiesWith(members: readonly string[], size: number, type = JSON_TYPE):
   });
 }
 
-/** A route, and who asks. */
+/** Route and credentials of a request. */
 export interface Target {
   readonly method: string;
   readonly path: string;

@@ -90,7 +90,7 @@ async function tooCostly(target: Target, shapes: readonly Shape[]): Promise<stri
 
 describe('CPU time', () => {
   it.each(ANONYMOUS.filter((route) => IS_FULL || route.startsWith('POST')))(
-    `of %s is at most ${ANONYMOUS_LIMIT_MS} ms without a session`,
+    `spent on %s is at most ${ANONYMOUS_LIMIT_MS} ms without a session`,
     async (route) => {
       const target = { ...targetOf(route), limitMs: ANONYMOUS_LIMIT_MS };
       const shapes = anonymousShapes(target.method, IS_FULL);
@@ -100,7 +100,7 @@ describe('CPU time', () => {
   );
 
   (IS_FULL ? it : it.skip).each(WITH_SESSION)(
-    `of %s is at most ${SESSION_LIMIT_MS} ms with a session`,
+    `spent on %s is at most ${SESSION_LIMIT_MS} ms with a session`,
     async (route) => {
       const limits = { limitMs: SESSION_LIMIT_MS, authorization };
       const target = { ...targetOf(route), ...limits };

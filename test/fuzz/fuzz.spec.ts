@@ -33,10 +33,10 @@ beforeAll(async () => {
   app = await startApp({ DEVICE_CODES_PER_MINUTE: '1000000', UPSTREAM_PRIVATE_NETWORKS: 'allow' });
   world = await createWorld(app, upstream.url);
   const adapter = app.app.getHttpAdapter() as unknown as HttpServerAdapter;
-  const answers = adapter.handle.bind(adapter);
+  const handle = adapter.handle.bind(adapter);
   adapter.handle = (request, response) => {
     if (request instanceof FastPathRequest) plainRequests++;
-    return answers(request, response);
+    return handle(request, response);
   };
 });
 afterAll(async () => {
@@ -47,13 +47,13 @@ afterAll(async () => {
 });
 
 it(
-  `answers ${CASES} odd requests as the document has it, and none with an error of its own`,
+  `responds to ${CASES} odd requests as the document has it, and to none with an internal error`,
   async () => {
     const { body } = await app.anonymous.get('/openapi.json').expect(200);
-    const answered: Record<string, number> = {};
+    const counts: Record<string, number> = {};
     const property = fc.asyncProperty(requestsTo(body as FuzzDocument), async (request) => {
       const status = await send(request);
-      answered[status] = (answered[status] ?? 0) + 1;
+      counts[status] = (counts[status] ?? 0) + 1;
       expect(takeViolations()).toEqual([]);
       if (!request.path.startsWith('/v1')) expect(status).toBeLessThan(500);
       const isBare = hasTakenAway(request, status);
@@ -61,9 +61,9 @@ it(
       if (isBare) world = await createWorld(app, upstream.url);
     });
     await fc.assert(property, { numRuns: CASES, seed: SEED, interruptAfterTimeLimit: CASES * MS_PER_CASE });
-    expect(Object.keys(answered)).toEqual(expect.arrayContaining(['200', '400', '401', '404']));
+    expect(Object.keys(counts)).toEqual(expect.arrayContaining(['200', '400', '401', '404']));
     expect(plainRequests).toBeGreaterThan(0);
-    if (process.env.FUZZ_CASES) process.stderr.write(`answers by status: ${JSON.stringify(answered)}\n`);
+    if (process.env.FUZZ_CASES) process.stderr.write(`responses by status: ${JSON.stringify(counts)}\n`);
     await app.anonymous.get('/readyz').expect(200);
   },
   CASES * MS_PER_CASE * 2 + 60_000,
@@ -75,7 +75,7 @@ function hasTakenAway({ method, path }: FuzzRequest, status: number): boolean {
   return changes && method !== 'GET' && status < 300;
 }
 
-/** Sends the bytes as they are and reads the answer to its end. */
+/** Sends the bytes as they are and reads the response to its end. */
 function send(request: FuzzRequest): Promise<number> {
   const { method, path, parameters, query, headers, body, credential } = filledIn(request);
   const known = path.startsWith('/me/organizations/{id}') ? world.team : world.personal;
@@ -94,9 +94,9 @@ function send(request: FuzzRequest): Promise<number> {
           ...(body ? { 'content-type': body.type, 'content-length': body.bytes.length } : {}),
         },
       },
-      (answer) => {
-        answer.resume().on('end', () => resolve(answer.statusCode!));
-        answer.on('error', reject);
+      (response) => {
+        response.resume().on('end', () => resolve(response.statusCode!));
+        response.on('error', reject);
       },
     );
     outgoing.on('error', reject);

@@ -67,8 +67,8 @@ export class MeasuredService {
   /** User and system time of all threads since the start (`?`), or that of the fixed work (`w`). */
   private async cpuMs(command: '?' | 'w' = '?'): Promise<number> {
     this.probe.write(command);
-    const [answer] = (await once(this.probe, 'data')) as [Buffer];
-    const { user, system } = JSON.parse(answer.toString()) as NodeJS.CpuUsage;
+    const [response] = (await once(this.probe, 'data')) as [Buffer];
+    const { user, system } = JSON.parse(response.toString()) as NodeJS.CpuUsage;
     return (user + system) * MS_PER_US;
   }
 }

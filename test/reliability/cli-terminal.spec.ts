@@ -115,12 +115,12 @@ it('has no colour in a terminal with NO_COLOR', async () => {
   }
 }, 60_000);
 
-describe('Ctrl-C exits with 130 and stores nothing', () => {
+describe('Ctrl-C', () => {
   afterEach(async () => {
     await expect(stat(user.file)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('while it waits for the approval in a terminal', async () => {
+  it('exits with 130 and stores nothing while a login waits for the approval in a terminal', async () => {
     const login = user.startInTerminal(['login', app.url, '--no-browser']);
     await userCodeOf(login);
     await eventually(() => expect(textOf(login)).toContain('Waiting for approval'));
@@ -131,7 +131,7 @@ describe('Ctrl-C exits with 130 and stores nothing', () => {
     );
   }, 60_000);
 
-  it('while it waits for the approval without a terminal', async () => {
+  it('exits with 130 and stores nothing while a login waits for the approval without a terminal', async () => {
     const login = user.start(['login', app.url]);
     await userCodeOf(login);
     login.child.kill('SIGINT');
@@ -142,7 +142,7 @@ describe('Ctrl-C exits with 130 and stores nothing', () => {
     ['the metadata', 1],
     ['the code', 2],
   ])(
-    'while it waits for %s of a slow server',
+    'exits with 130 and stores nothing while a login waits for %s of a slow server',
     async (_what, count) => {
       const silent = await startUpstream((_request, response) => {
         if (silent.requests.length < count) response.writeHead(404).end();
@@ -157,7 +157,7 @@ describe('Ctrl-C exits with 130 and stores nothing', () => {
   );
 
   it.each([['status'], ['models'], ['usage'], ['logout'], ['chat hello']])(
-    'while "%s" waits for a slow server',
+    'exits with 130 and stores nothing while "%s" waits for a slow server',
     async (command) => {
       const silent = await startUpstream(() => undefined);
       const login = { MINTKEEP_URL: silent.url, MINTKEEP_API_KEY: 'x' };

@@ -95,7 +95,7 @@ const inS3 = async () => {
 describe.each([
   ['files', inFiles, FILE_CRASHES],
   ['S3', inS3, S3_CRASHES],
-])('with documents in %s, kill -9 during', (_, makeStorage, crashes) => {
+])('kill -9 amid operations, with documents in %s', (_, makeStorage, crashes) => {
   let storage: Awaited<ReturnType<typeof makeStorage>>;
   let database: TestDatabase;
   let dataDir: string;
@@ -164,7 +164,7 @@ describe.each([
     leaves === 'all of it' ? ACTIONS[action].makes : [OTHER, OLD];
 
   it.each(crashes.map((crash, index) => [...crash, index] as const))(
-    '%s at %s leaves %s',
+    'interrupts %s at %s and leaves %s',
     async (action, point, leaves, index) => {
       expect(await documentsOf(targets[index]!)).toEqual(expected([action, point, leaves]));
     },
@@ -195,7 +195,7 @@ describe.each([
 describe.each([
   ['files', inFiles, 3],
   ['S3', inS3, 2],
-])('with documents in %s, kill -9 at any moment', (_, makeStorage, rounds) => {
+])('kill -9 at any moment, with documents in %s', (_, makeStorage, rounds) => {
   const WRITERS = 6;
   const LONGEST_DELAY_MS = 200;
 

@@ -100,8 +100,8 @@ describe('a read-only database', () => {
     const alter = (how: string) => `BEGIN READ WRITE; ALTER DATABASE ${databaseName} ${how}; COMMIT`;
     await write('before').expect(201);
     await database.query(alter('SET default_transaction_read_only = on'));
-    await database.refuse();
-    await database.admit();
+    await database.rejectConnections();
+    await database.acceptConnections();
     await eventually(read);
     for (let i = 0; i < 3; i++) await missed(service);
     await write('meanwhile').expect(500);
@@ -115,8 +115,8 @@ describe('a read-only database', () => {
   it('is rejected if it is a standby', async () => {
     let isStandby = false;
     const inRecovery = (text: string) => text.replace(/(?<=standby\0.{18}D.{10})f/s, 't'); // the one value of the one row
-    const ofAnswers = (text: string) => (isStandby ? inRecovery(text) : text);
-    const proxy = await startTcpProxy(database.url, { ofAnswers });
+    const ofResponses = (text: string) => (isStandby ? inRecovery(text) : text);
+    const proxy = await startTcpProxy(database.url, { ofResponses });
     const service = await startService(proxy.url, await temporaryFolder());
     const agent = await service.as('reader');
     await agent.get('/me/projects').expect(200);

@@ -9,7 +9,7 @@ import { beginLogin, KEY, letPass, poll } from '../support/device-flow.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { sessionFor } from '../support/sessions.js';
 
-describeWith(CHROMIUM, 'in Chromium, without JavaScript on our pages', () => {
+describeWith(CHROMIUM, 'the device flow in Chromium, without JavaScript on our pages', () => {
   let app: TestApp;
   let browser: Browser;
   let signIn: Site;
@@ -144,7 +144,7 @@ describeWith(CHROMIUM, 'in Chromium, without JavaScript on our pages', () => {
     expect(await heading()).toBe('A device asks for a key');
   });
 
-  it('asks the user to send a code from a link on another site, and counts none before', async () => {
+  it('requests that the user sends a code from a link on another site, and counts none before', async () => {
     await signInAs('ada');
     const login = await beginLogin(app);
     const follow = async (userCode: string) => {

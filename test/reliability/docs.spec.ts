@@ -28,7 +28,7 @@ const commandsOf = (path: string): Block[] =>
   blocksOf(path).filter(({ language, isSkipped }) => language === 'sh' && !isSkipped);
 
 describe('links', () => {
-  it.each(pages())('of %s lead to files and headings', (page) => {
+  it.each(pages())('lead from %s to files and headings', (page) => {
     const broken = linksOf(page).filter((link) => {
       if (/^(https?:|mailto:)/.test(link)) return false;
       const [path = '', anchor] = link.split('#');
@@ -109,25 +109,25 @@ describeWith(CURL, 'commands', () => {
     return outputs;
   }
 
-  it('of the README mint a key and stream a response', async () => {
+  it('mint a key and stream a response in the README', async () => {
     const [output] = await runPage('README.md');
     expect(output).toContain('"Hello!"');
     expect(upstream.requests.map(({ url }) => url)).toEqual(['/v1/chat/completions']);
   }, 60_000);
 
-  it('of the tutorial have the outputs that it shows', async () => {
+  it('have the outputs that the tutorial shows', async () => {
     const outputs = await runPage('docs/tutorial.md');
     expect(outputs.some((output) => output.startsWith('{"api_key":"mk_'))).toBe(true);
     expect(outputs.some((output) => output.includes('expired_token'))).toBe(true);
     expect(outputs.at(-1)).toContain('"key.minted"');
   }, 60_000);
 
-  it('of the page on limits show limits', async () => {
+  it('show limits on the page on limits', async () => {
     const [output] = await runPage('docs/limits.md', [SIGN_IN]);
     expect(output).toContain('"spent_usd":0');
   }, 60_000);
 
-  it('of the page on usage show usage', async () => {
+  it('show usage on the page on usage', async () => {
     const [output] = await runPage('docs/usage.md', [SIGN_IN]);
     expect(output).toContain('"buckets":[');
     expect(output).toContain('"requests":[]');

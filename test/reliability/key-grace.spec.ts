@@ -38,7 +38,7 @@ const isLeased = (leased: boolean) =>
 
 describe('an unreachable database', () => {
   afterEach(async () => {
-    await app.database.admit();
+    await app.database.acceptConnections();
     await app.close();
   });
 
@@ -46,7 +46,7 @@ describe('an unreachable database', () => {
     await start(GRACE_SECONDS);
     const [known, unseen] = [await mint(), await mint()];
     expect(await ask(known)).toBeDefined();
-    await app.database.refuse();
+    await app.database.rejectConnections();
     const goneAt = performance.now();
     expect(await ask(known)).toBeDefined();
     await expect(ask(unseen)).rejects.toThrow(DatabaseUnavailable);
@@ -54,7 +54,7 @@ describe('an unreachable database', () => {
     expect(await ask('mk_not-a-key')).toBeUndefined();
     await pause(GRACE_SECONDS * 1_000 - (performance.now() - goneAt)); // the grace period is what is tested
     await eventually(() => expect(ask(known)).rejects.toThrow(DatabaseUnavailable));
-    await app.database.admit();
+    await app.database.acceptConnections();
     await eventually(async () => expect(await ask(known)).toBeDefined());
     expect(await ask(unseen)).toBeDefined();
   });
@@ -65,7 +65,7 @@ describe('an unreachable database', () => {
     const expires_at = new Date(inAnHour).toISOString();
     const { body } = await (await app.as('ann')).post('/me/keys').send({ expires_at }).expect(201);
     expect(await ask(body.api_key)).toBeDefined();
-    await app.database.refuse();
+    await app.database.rejectConnections();
     await isLeased(false);
     expect(await ask(body.api_key)).toBeDefined();
     const clock = jest.spyOn(Date, 'now').mockReturnValue(inAnHour);
@@ -80,13 +80,13 @@ describe('an unreachable database', () => {
     await call(app, known, { body: '{}' }); // the key is in memory
     const client = await connectRaw(app, `${head}X-Request-Id: again\r\n\r\n{`);
     await call(app, known, { body: '{}' }); // and the client's headers are read
-    await app.database.refuse();
+    await app.database.rejectConnections();
     await isLeased(false);
     client.socket.write('}');
     await eventually(() => expect(statusesIn(client.text())).toEqual([503]));
     expect(client.text()).toContain('"code":"database_unavailable"');
     client.socket.destroy();
-    await app.database.admit();
+    await app.database.acceptConnections();
     await eventually(async () => {
       const rows = await app.database.query(
         "SELECT status, outcome FROM usage_records WHERE request_id = 'again'",
@@ -99,7 +99,7 @@ describe('an unreachable database', () => {
     await start(0);
     const known = await mint();
     expect(await ask(known)).toBeDefined();
-    await app.database.refuse();
+    await app.database.rejectConnections();
     await eventually(() => expect(ask(known)).rejects.toThrow(DatabaseUnavailable));
   });
 
@@ -107,14 +107,14 @@ describe('an unreachable database', () => {
     await start(GRACE_SECONDS);
     const known = await mint();
     expect(await ask(known)).toBeDefined();
-    await app.database.refuse();
+    await app.database.rejectConnections();
     const goneAt = performance.now();
     await isLeased(false);
-    await app.database.admit();
+    await app.database.acceptConnections();
     await app.database.query('UPDATE proxy_keys SET revoked_at = now()'); // by another replica
     await isLeased(true);
     await pause(GRACE_SECONDS * 1_000 - (performance.now() - goneAt)); // the grace period is what is tested
-    await app.database.refuse();
+    await app.database.rejectConnections();
     await isLeased(false);
     await expect(ask(known)).rejects.toThrow(DatabaseUnavailable);
   });
@@ -123,12 +123,12 @@ describe('an unreachable database', () => {
     await start(60);
     const known = await mint();
     expect(await ask(known)).toBeDefined();
-    await app.database.refuse();
+    await app.database.rejectConnections();
     expect(await ask(known)).toBeDefined();
-    await app.database.admit();
+    await app.database.acceptConnections();
     await app.database.query('UPDATE proxy_keys SET revoked_at = now()'); // by another replica
     await eventually(async () => expect(await ask(known)).toBeUndefined());
-    await app.database.refuse();
+    await app.database.rejectConnections();
     await isLeased(false);
     await expect(ask(known)).rejects.toThrow(DatabaseUnavailable);
   });
@@ -143,9 +143,9 @@ describe('an unreachable database', () => {
     };
     const secrets = [await mint(), await mint()];
     for (const secret of secrets) await ask(secret);
-    await app.database.refuse();
+    await app.database.rejectConnections();
     await usage.flush();
-    await app.database.admit();
+    await app.database.acceptConnections();
     const later = '2099-01-01T00:00:00.000Z';
     await app.database.query('UPDATE proxy_keys SET last_used_at = $1 WHERE last4 = $2', [
       later,

@@ -23,7 +23,7 @@ import { sessionFor } from '../support/sessions.js';
 import { openSocket } from '../support/web-socket-client.js';
 import { startWebSocketUpstream } from '../support/web-socket-upstream.js';
 
-describeWith(NGINX, 'behind the load balancer', () => {
+describeWith(NGINX, 'the load balancer', () => {
   let database: TestDatabase;
   let s3: S3;
   let upstream: FakeUpstream;
@@ -88,7 +88,7 @@ describeWith(NGINX, 'behind the load balancer', () => {
     await agent.post('/me/upstreams').send(fields).expect(201);
   }
 
-  it('a device logs in, whichever replica its requests land on', async () => {
+  it('lets a device log in, whichever replica its requests land on', async () => {
     const anna = await as('anna');
     const device = await beginLogin(behind, { name: 'cli' });
     for (let i = 0; i < 4; i++) {
@@ -140,7 +140,7 @@ describeWith(NGINX, 'behind the load balancer', () => {
     await provider.close();
   });
 
-  it('a key that is revoked is served by neither replica from then on', async () => {
+  it('serves a revoked key from neither replica from then on', async () => {
     await withPool('revoker');
     answer = (response) => response.end('{}');
     const agent = await as('revoker');

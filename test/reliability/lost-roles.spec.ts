@@ -222,7 +222,7 @@ describe('a request whose body arrives late', () => {
   });
 });
 
-describe('while a member writes continuously', () => {
+describe('continuous writing by a member', () => {
   const WRITERS = 8;
   const ROUNDS = 6;
 
@@ -253,7 +253,7 @@ describe('while a member writes continuously', () => {
   it.each([
     ['a removal', remove, 404],
     ['a demotion', demote, 403],
-  ])('%s takes effect and prevents further writes', async (_what, change, status) => {
+  ])('does not delay %s, which prevents further writes', async (_what, change, status) => {
     for (let round = 0; round < ROUNDS; round++) {
       const scene = await setScene();
       const writing = inParallel(WRITERS, (writer) => writeOn(scene, writer));
@@ -273,7 +273,7 @@ describe('while a member writes continuously', () => {
     expect(tally(await writing)).toEqual({ 404: WRITERS });
   });
 
-  it('overlapping writes do not delay a removal for ever', async () => {
+  it('does not delay a removal for ever if the writes overlap', async () => {
     const scene = await setScene();
     const { agent, project } = scene;
     const urls = await inParallel(WRITERS, async (i) => {
@@ -298,7 +298,7 @@ describe('while a member writes continuously', () => {
     slowPut.mockRestore();
   });
 
-  it('the deletion of the organization takes effect', async () => {
+  it('does not delay the deletion of the organization', async () => {
     const scene = await setScene();
     const writing = inParallel(WRITERS, (writer) => writeOn(scene, writer));
     await scene.founder.delete(scene.team.base).expect(200);

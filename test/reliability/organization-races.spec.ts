@@ -50,7 +50,7 @@ async function actions({ organizationId }: TestOwner): Promise<string[]> {
   return rows.map(({ action }) => action);
 }
 
-describe('one of two admins remains an admin when', () => {
+describe('an admin remains when', () => {
   type Roles = Record<string, string>;
 
   interface Move {
@@ -105,7 +105,7 @@ describe('one of two admins remains an admin when', () => {
   const names = Object.keys(MOVES);
   const pairs = names.flatMap((one, i) => names.slice(i).map((other) => [one, other] as const));
 
-  it.each(pairs)('one %s and the other %s', async (...pair) => {
+  it.each(pairs)('the first %s and the second %s', async (...pair) => {
     await inParallel(8, async () => {
       const team = await teamOwner(app);
       const user = newUser();
@@ -122,7 +122,7 @@ describe('one of two admins remains an admin when', () => {
     });
   });
 
-  it('five of them all leave', async () => {
+  it('five admins all leave', async () => {
     await inParallel(5, async () => {
       const team = await teamOwner(app);
       const agents = [team.admin];
@@ -149,7 +149,7 @@ it('20 acceptances of one token create one membership and get the same response'
   }
 });
 
-it('one of several users with the invited address becomes a member', async () => {
+it('a single user of several with the invited address becomes a member', async () => {
   for (let round = 0; round < 5; round++) {
     const team = await teamOwner(app);
     const { token } = await invite(team, 'shared@example.com');
@@ -162,7 +162,7 @@ it('one of several users with the invited address becomes a member', async () =>
   }
 });
 
-it('one of 20 invitations of one address is created', async () => {
+it('a single invitation of 20 for one address is created', async () => {
   for (let round = 0; round < 5; round++) {
     const team = await teamOwner(app);
     const admins = [team.admin, await replica.as(team.user)];
@@ -307,7 +307,7 @@ it('an invitation that is cancelled and resent in parallel has one outcome', asy
   }
 });
 
-describe('one slug', () => {
+describe('a slug', () => {
   it('is given to one of 20 parallel creations', async () => {
     const agents = await inParallel(10, (i) => (i % 2 ? app : replica).as(newUser()));
     for (let round = 0; round < 5; round++) {
@@ -356,10 +356,10 @@ describe('one slug', () => {
   });
 });
 
-describe('while an organization is deleted', () => {
+describe('the deletion of an organization', () => {
   const TABLES = ['projects', 'documents', 'upstreams', 'memberships', 'invitations', 'audit_events'];
 
-  it('concurrent writes leave nothing behind', async () => {
+  it('leaves nothing of concurrent writes behind', async () => {
     for (let round = 0; round < 8; round++) {
       const team = await teamOwner(app);
       const user = newUser();
@@ -406,7 +406,7 @@ describe('while an organization is deleted', () => {
   it.each([
     ['a key is revoked', (team: TestOwner, key: number) => team.admin.delete(`${team.base}/keys/${key}`)],
     ['its holder revokes a key', (team: TestOwner, key: number) => team.admin.delete(`/me/keys/${key}`)],
-  ])('%s, and neither blocks the other', async (_what, revoke) => {
+  ])('goes on while %s, and neither blocks the other', async (_what, revoke) => {
     const answers = await inParallel(15, async () => {
       const team = await teamOwner(app);
       const { body: key } = await team.admin.post(`${team.base}/keys`).expect(201);
@@ -546,7 +546,7 @@ describe('an admin', () => {
     ['delete documents', (agent, team, ids) => agent.delete(documentOf(team, ids))],
   ];
 
-  it.each(routes)('who is demoted at that moment cannot %s', async (what, send) => {
+  it.each(routes)('demoted at that moment cannot %s', async (what, send) => {
     expect(await overtaken(`UPDATE memberships SET role = 'member'`, send)).toEqual({
       status: 403,
       error: { message: `only admins can ${what}` },
@@ -556,7 +556,7 @@ describe('an admin', () => {
   const revokeKey: (typeof routes)[number][1] = (agent, { base }, ids) =>
     agent.delete(`${base}/keys/${ids.key}`);
 
-  it('who is demoted at that moment cannot revoke the keys of others', async () => {
+  it('demoted at that moment cannot revoke the keys of others', async () => {
     expect(await overtaken(`UPDATE memberships SET role = 'member'`, revokeKey)).toEqual({
       status: 404,
       error: { message: 'not found' },
@@ -573,7 +573,7 @@ describe('an admin', () => {
     ],
   ];
 
-  it.each([...routes, ...more])('who is removed at that moment cannot %s', async (_what, send) => {
+  it.each([...routes, ...more])('removed at that moment cannot %s', async (_what, send) => {
     expect(await overtaken('DELETE FROM memberships', send)).toEqual({
       status: 404,
       error: { message: 'organization not found' },

@@ -168,7 +168,7 @@ describe('the response to an earlier request', () => {
   it.each([
     ['Connection: close', () => get('a', 'Connection: close\r\n')],
     ['HTTP/1.0', () => `GET /v1/a HTTP/1.0\r\n${credential}\r\n`],
-  ])('with %s is delivered, and later bytes are discarded', async (_description, requestOf) => {
+  ])('is delivered with %s, and later bytes are discarded', async (_description, requestOf) => {
     const request = requestOf();
     for (const more of [get('b'), 'nonsense\r\n\r\n', FLOOD]) {
       for (const separately of [false, true]) {
@@ -219,7 +219,7 @@ describe('an unsupported Upgrade', () => {
     }
   });
 
-  it('with a chunked body closes the connection after its response', async () => {
+  it('closes the connection after its response if the body is chunked', async () => {
     upstream.respond = respond;
     const request = chunked('a', '{"a":1}').replace('Transfer', `${UPGRADE}Transfer`);
     const text = await (await connectRaw(app, request + get('b'))).closed;

@@ -63,7 +63,7 @@ function testBalancer(program: () => DocumentedProgram): void {
     const work = (async () => {
       while (!over) statuses.push((await call(balancer, key, { body: '{"model":"m"}' })).status);
     })();
-    await database.refuse();
+    await database.rejectConnections();
     // Longer than two checks: a common check would have taken both replicas out.
     await eventually(async () => expect(await statusOf('/readyz')).toBe(503), 20_000);
     const until = performance.now() + OUTAGE_MS;
@@ -71,7 +71,7 @@ function testBalancer(program: () => DocumentedProgram): void {
       expect(performance.now()).toBeGreaterThan(until);
       expect(statuses.length).toBeGreaterThan(MIN_REQUESTS);
     }, 60_000);
-    await database.admit();
+    await database.acceptConnections();
     await eventually(async () => expect(await statusOf('/readyz')).toBe(200), 30_000);
     over = true;
     await work;

@@ -41,7 +41,7 @@ async function connecting(): Promise<void> {
   await once(socket, 'connect').finally(() => socket.destroy());
 }
 
-it('on SIGTERM streams go on to their end, nothing new is taken, and all is recorded', async () => {
+it('streams go on to their end after SIGTERM, nothing new is accepted, and all is recorded', async () => {
   const sockets: Socket[] = [];
   upstream.respond = ({ socket }) => {
     sockets.push(socket);

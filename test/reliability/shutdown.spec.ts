@@ -59,7 +59,7 @@ async function connecting(): Promise<void> {
 }
 
 it.each(['SIGTERM', 'SIGINT'] as const)(
-  'on %s answers what runs, takes nothing new and ends with exit code 0',
+  'completes what runs after %s, accepts nothing new and ends with exit code 0',
   async (signal) => {
     const agent = await service.as('anna');
     const { body: project } = await agent.post('/me/projects').send({ name: 'Handbook' }).expect(201);

@@ -105,7 +105,7 @@ describe('headers', () => {
     [100, 200],
     [101, 431],
     [3_000, 431],
-  ])('with %d lines have status %d', async (count, status) => {
+  ])('lead, with %d lines, to status %d', async (count, status) => {
     const more = Array.from({ length: count - 2 }, (_, i) => `${i}:\r\n`).join('');
     const headers = `GET /healthz HTTP/1.1\r\nHost: x\r\n${more}Connection: close\r\n\r\n`;
     const response = await (await connectRaw(app, headers)).closed;
@@ -113,7 +113,7 @@ describe('headers', () => {
     expect(response).toMatch(/X-Request-Id: /i);
   });
 
-  it('above the maximum number never reach an upstream, wherever the key is among them', async () => {
+  it('never reach an upstream above the maximum number, wherever the key is among them', async () => {
     const many = Array.from({ length: 200 }, (_, i) => `x-${i}: 1\r\n`).join('');
     for (const headers of [toProxy + many, toProxy.replace('Host: x\r\n', `Host: x\r\n${many}`)])
       expect(statusesIn(await (await connectRaw(app, `${headers}\r\n`)).closed)).toEqual([431]);
@@ -134,7 +134,7 @@ describe('bodies', () => {
     expect(await recorded(1)).toEqual([{ outcome: 'client_gone', status: 499 }]);
   });
 
-  it('without an end are rejected at once, and are not read for ever', async () => {
+  it('are rejected at once if they have no end, and are not read for ever', async () => {
     const endless = 'Transfer-Encoding: chunked\r\n\r\n';
     const piece = chunk('x'.repeat(50_000)).toString();
     const keyless = 'POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n';
@@ -151,7 +151,7 @@ describe('bodies', () => {
     expect(await recorded(1)).toEqual([{ outcome: 'client_error', status: 413 }]);
   });
 
-  it('that are rejected but complete leave the connection open', async () => {
+  it('leave the connection open if they are rejected but complete', async () => {
     const body = 'x'.repeat(BODY_LIMIT_BYTES + 1);
     const rejected = `${toProxy}Content-Length: ${body.length}\r\n\r\n`;
     const client = await connectRaw(app, rejected);
@@ -168,7 +168,7 @@ describe('bodies', () => {
     await recorded(2);
   });
 
-  it('with endless chunk extensions are rejected with 413', async () => {
+  it('are rejected with 413 if their chunk extensions have no end', async () => {
     const client = await connectRaw(app, `${toProjects}Transfer-Encoding: chunked\r\n\r\n1;`);
     client.repeat('x'.repeat(10_000), 5);
     expect(statusesIn(await client.closed)).toEqual([413]);

@@ -209,7 +209,7 @@ it('waits for object storage that starts later', async () => {
   await s3.stop();
 }, 60_000);
 
-describe('without any settings', () => {
+describe('the service without any settings', () => {
   let dataDir: string;
   let service: Service;
   let headers: { authorization: string };

@@ -169,7 +169,7 @@ it('is rejected with existing files when DATABASE_URL is missing', async () => {
   await database.drop();
 }, 60_000);
 
-describe('while a store is claimed', () => {
+describe('the claim of a store', () => {
   let s3: S3;
   let proxy: S3Proxy;
   let databases: TestDatabase[];
@@ -192,7 +192,7 @@ describe('while a store is claimed', () => {
       ...s3Variables(s3, proxy.endpoint),
     });
 
-  it('two systems that find it empty do not both start', async () => {
+  it('does not let two systems start that find the store empty together', async () => {
     proxy.onRequest = (...request) => (isClaim(...request) ? 'hang' : 'pass');
     const programs = await Promise.all(databases.map(start));
     await eventually(() => expect(proxy.waiting()).toBe(2), 30_000);
@@ -203,7 +203,7 @@ describe('while a store is claimed', () => {
     }
   }, 60_000);
 
-  it('the start survives a short outage', async () => {
+  it('survives a short outage', async () => {
     let puts = 0;
     proxy.onRequest = (...request) => (isClaim(...request) && ++puts === 1 ? 'hang' : 'pass');
     const service = await serving(await start(databases[0]!));
@@ -211,7 +211,7 @@ describe('while a store is claimed', () => {
     await service.end('SIGTERM');
   }, 60_000);
 
-  it('the start fails after a long outage', async () => {
+  it('fails, and the start with it, after a long outage', async () => {
     proxy.onRequest = (...request) => (isClaim(...request) ? 'hang' : 'pass');
     const { exited, stderr } = await start(databases[0]!);
     expect(await exited).toEqual({ code: 1, signal: null });

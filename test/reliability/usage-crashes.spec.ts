@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  await database.admit();
+  await database.acceptConnections();
   await Promise.all(apps.splice(0).map((app) => app.close()));
   await database.drop();
   await rm(dataDir, { recursive: true });
@@ -41,7 +41,7 @@ async function start(): Promise<TestApp> {
   return app;
 }
 
-/** A replica that records; `acknowledged` are the ids that it has answered for. */
+/** A replica that records; `acknowledged` are the ids of records whose response may be sent. */
 function startReplica() {
   const env = { PATH: process.env.PATH, ...testVariables(database.url, dataDir) };
   const child = spawn(process.execPath, [REPLICA], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -112,11 +112,11 @@ it('kill -9 loses no record that was acknowledged, whenever it comes', async () 
 it('kill -9 while the database is away loses nothing either', async () => {
   const replica = startReplica();
   await eventually(() => expect(replica.acknowledged().length).toBeGreaterThan(0), 20_000);
-  await database.refuse();
+  await database.rejectConnections();
   const before = replica.acknowledged().length;
   await eventually(() => expect(replica.acknowledged().length).toBeGreaterThan(before + 2_000), 20_000);
   await replica.end('SIGKILL');
-  await database.admit();
+  await database.acceptConnections();
   await start();
   await expectAll(replica.acknowledged());
 }, 60_000);
@@ -138,7 +138,7 @@ it('replicas that write the same sums at once neither lose nor block', async () 
   await expectAll(replicas.flatMap(({ acknowledged }) => acknowledged()));
 }, 60_000);
 
-it('what is replayed is counted once, half a line is dropped', async () => {
+it('replayed records are counted once, and half a line is dropped', async () => {
   const records = Array.from({ length: 1_200 }, () => usageRecord());
   const torn = lines(usageRecord()).slice(0, 80);
   await leaveJournal({ hostname: hostname(), pid: GONE_PID, startedAt: '1' }, lines(...records), torn);
@@ -276,7 +276,7 @@ describe('a folder of the journal', () => {
     expect(await idsWritten()).toEqual(new Set([record.id]));
   });
 
-  it('of a process that lives is left alone', async () => {
+  it('is left alone while its process lives', async () => {
     const parent = { hostname: hostname(), pid: process.ppid, startedAt: null };
     const left = await Promise.all(
       [parent, elsewhere].map((owner) => leaveJournal(owner, lines(usageRecord()))),
@@ -291,7 +291,7 @@ describe('a folder of the journal', () => {
     for (const folder of left) expect(await readdir(folder)).toHaveLength(2);
   });
 
-  it('that was taken is watched for a while: its owner may live after all', async () => {
+  it('is watched for a while after the takeover: its owner may live after all', async () => {
     const [first, late] = [usageRecord(), usageRecord()];
     await leaveJournal(undefined, lines(first));
     await start();

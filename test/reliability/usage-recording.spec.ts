@@ -19,7 +19,7 @@ beforeEach(async () => {
   app = await startApp();
 });
 afterEach(async () => {
-  await app.database.admit();
+  await app.database.acceptConnections();
   await app.close();
 });
 
@@ -95,7 +95,7 @@ it('texts are in the database as they were given, whatever they hold', async () 
 });
 
 it('says of each that it is recorded when it is in the journal', async () => {
-  await app.database.refuse();
+  await app.database.rejectConnections();
   const recorder = app.app.get(UsageRecorder, { strict: false });
   const inJournal = () => {
     const [folder] = readdirSync(journal());
@@ -122,12 +122,12 @@ it('a callback that throws harms nobody', async () => {
 
 it('a database that is away loses nothing: records wait on disk', async () => {
   const waiting = async () => (await readMetrics(app)).get('mintkeep_usage_queue_bytes');
-  await app.database.refuse();
+  await app.database.rejectConnections();
   for (let i = 0; i < 200; i++) await record(app, many(100, LONG)); // several segments
   const bytes = await journalBytes();
   expect(bytes).toBeGreaterThan(10_000_000);
   expect(await waiting()).toBe(bytes);
-  await app.database.admit();
+  await app.database.acceptConnections();
   await written(app.database, 20_000, 30_000);
   expect(await sums()).toEqual({ requests: 20_000, tokens: 300_000 });
   await recordAll(app, many(1));
@@ -147,9 +147,9 @@ it('a database that comes and goes under load loses nothing', async () => {
   })();
   try {
     for (let times = 1; times <= 3; times++) {
-      await app.database.refuse();
+      await app.database.rejectConnections();
       await eventually(() => expect(timesSaid(warned, 'usage cannot be written')).toBe(times));
-      await app.database.admit();
+      await app.database.acceptConnections();
       await eventually(() => expect(timesSaid(logged, 'usage is written again')).toBe(times));
     }
   } finally {
@@ -161,7 +161,7 @@ it('a database that comes and goes under load loses nothing', async () => {
   expect(await sums()).toEqual({ requests, tokens: requests * 15 });
 }, 60_000);
 
-describe('a record that the database refuses', () => {
+describe('a record that the database rejects', () => {
   it.each([
     ['U+0000 in a name', { model: 'a\0b' }],
     ['half a surrogate pair', { path: '/v1/\ud800' }],
@@ -173,7 +173,7 @@ describe('a record that the database refuses', () => {
     ['a time that no partition is made for', { at: '1970-01-01T00:00:00.000Z' }],
     ['no status', { status: undefined }],
     ['a latency that is none', { latency_ms: NaN }],
-  ])('for %s is set aside, and the others are stored', async (_, fields) => {
+  ])('is set aside for %s, and the others are stored', async (_, fields) => {
     const bad = usageRecord(fields as unknown as Partial<UsageRecord>);
     await record(app, [...many(20), bad, ...many(20)]);
     await written(app.database, 40);
@@ -203,22 +203,22 @@ describe('a journal that cannot be written', () => {
     });
   });
 
-  it('and can be again when the process ends: what memory holds is in it', async () => {
-    await app.database.refuse();
+  it('contains the records in memory if it can be written when the process ends', async () => {
+    await app.database.rejectConnections();
     await writeFile(journal(), 'not a folder');
     await record(app, many(700));
     await rm(journal());
     await app.app.close();
     expect(await journalBytes()).toBeGreaterThan(0);
-    await app.database.admit();
+    await app.database.acceptConnections();
     const next = await startApp({}, app);
     await written(app.database, 700);
     await next.close();
   }, 30_000);
 
-  it('and cannot when the process ends is told, with how much is lost', async () => {
+  it('is reported with the size of the loss if the process ends', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-    await app.database.refuse();
+    await app.database.rejectConnections();
     await writeFile(journal(), 'not a folder');
     await record(app, many(3));
     await app.app.close();
@@ -226,7 +226,7 @@ describe('a journal that cannot be written', () => {
     error.mockRestore();
   }, 30_000);
 
-  it('because its folder is removed is made anew', async () => {
+  it('is made anew after its folder was removed', async () => {
     await recordAll(app, many(3));
     await rm(journal(), { recursive: true });
     await record(app, many(3));
@@ -237,22 +237,22 @@ describe('a journal that cannot be written', () => {
     }, 15_000);
   }, 30_000);
 
-  it('because the process was held up, and it may be another’s by now, is made anew', async () => {
-    await app.database.refuse();
+  it('is made anew after the process was held up, because it may be another’s by now', async () => {
+    await app.database.rejectConnections();
     await record(app, many(2));
     const later = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 31_000);
     await record(app, many(3));
     later.mockRestore();
     expect(await readdir(journal())).toHaveLength(2);
-    await app.database.admit();
+    await app.database.acceptConnections();
     await written(app.database, 5);
   }, 30_000);
 
-  it('and a database that is away: memory holds a part', async () => {
-    await app.database.refuse();
+  it('leaves a part of the records in memory while the database is away', async () => {
+    await app.database.rejectConnections();
     await writeFile(journal(), 'not a folder');
     for (let i = 0; i < 100; i++) await record(app, many(1_000, LONG));
-    await app.database.admit();
+    await app.database.acceptConnections();
     await eventually(async () => {
       const [row] = await app.database.query<{ count: number }>(
         'SELECT count(*)::int AS count FROM usage_records',

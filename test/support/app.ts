@@ -17,11 +17,11 @@ import { createDatabase } from './database.js';
 import type { TestDatabase } from './database.js';
 import { SESSION_SECRET, sessionFor } from './sessions.js';
 
-/** Answers of this file's apps that are not as the OpenAPI document has them, since the last test. */
+/** Responses of this file's apps since the last test that the OpenAPI document does not describe. */
 const violations: string[] = [];
 const contracts = new Map<string, Contract>();
 
-/** {@link violations}, for whoever cannot wait for the end of the test. */
+/** Takes the {@link violations} before the end of the test. */
 export const takeViolations = (): string[] => violations.splice(0);
 
 /** The test that made the request fails. */

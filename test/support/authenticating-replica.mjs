@@ -5,8 +5,8 @@ import { KeyAuthenticator } from '../../dist/keys/key-authenticator.js';
 import { setupApp } from '../../dist/setup-app.js';
 
 /**
- * A replica as a process of its own: the service on one port, and on another one a server that answers with
- * the id of the key that a request carries, as the proxy would ask for it. Prints both ports as JSON.
+ * Replica as a process of its own: the service on one port, and on another one a server that authenticates keys as
+ * the proxy does and responds with the id of the key of the request. Prints both ports as JSON.
  */
 const settings = parseSettings(process.env);
 const app = await setupApp(settings, settings.databaseUrl);

@@ -7,9 +7,9 @@ export interface TestDatabase {
   readonly url: string;
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Ends all connections and rejects new ones. */
-  refuse(): Promise<void>;
-  /** Ends {@link refuse}. */
-  admit(): Promise<void>;
+  rejectConnections(): Promise<void>;
+  /** Ends {@link rejectConnections}. */
+  acceptConnections(): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -37,11 +37,11 @@ export async function createDatabase({ empty, encoding }: DatabaseOptions = {}):
     url: url.href,
     query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
       (await pool.query<Row>(text, values)).rows,
-    refuse: async () => {
+    rejectConnections: async () => {
       await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
       await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
     },
-    admit: () => administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
+    acceptConnections: () => administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
     drop: async () => {
       await pool.end();
       await administer(`DROP DATABASE ${name} WITH (FORCE)`);

@@ -75,8 +75,8 @@ const REGISTRIES = [
 /** Whether generator, modules and packages can be downloaded. */
 export async function canDownload(): Promise<boolean> {
   const signal = AbortSignal.timeout(10_000);
-  const answers = REGISTRIES.map((url) => fetch(url, { method: 'HEAD', signal }));
-  return Promise.all(answers).then(
+  const responses = REGISTRIES.map((url) => fetch(url, { method: 'HEAD', signal }));
+  return Promise.all(responses).then(
     () => true,
     () => false,
   );

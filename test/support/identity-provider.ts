@@ -17,7 +17,7 @@ export interface IdentityProvider {
   /** The same by the key of this number, from 0, without saying which it is. */
   signWithoutKid(sub: string, index: number): Promise<string>;
   /** Sets the behaviour of the server from now on. */
-  behave(how: 'well' | 'error' | 'garbage' | 'hang' | 'refuse'): Promise<void>;
+  behave(how: 'well' | 'error' | 'garbage' | 'hang' | 'offline'): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -60,8 +60,8 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       return sessionOf(sub).setProtectedHeader({ alg: algorithm }).sign(privateKey);
     },
     behave: async (how) => {
-      if (how === 'refuse') await close();
-      else if (behaviour === 'refuse')
+      if (how === 'offline') await close();
+      else if (behaviour === 'offline')
         await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
       behaviour = how;
     },

@@ -4,7 +4,7 @@ import type { TestApp } from './app.js';
 import { personalOwner } from './owners.js';
 import type { TestOwner } from './owners.js';
 
-/** An upstream as a test adds it to a pool. */
+/** Upstream that a test adds to a pool. */
 export interface PoolEntry {
   readonly url: string;
   readonly provider?: string;
@@ -31,7 +31,7 @@ export async function fillPool(owner: TestOwner, ...entries: (PoolEntry | string
   return ids;
 }
 
-/** A key of the owner's pool. */
+/** Mints a key of the owner's pool. */
 export async function mintKey(owner: TestOwner): Promise<string> {
   const { body } = await owner.admin
     .post('/me/keys')
@@ -40,7 +40,7 @@ export async function mintKey(owner: TestOwner): Promise<string> {
   return body.api_key as string;
 }
 
-/** A user of its own, with these upstreams, their ids, and a key of them. */
+/** Creates a user with these upstreams and a key. The ids are those of the upstreams. */
 export async function ownerWith(
   app: TestApp,
   ...entries: (PoolEntry | string)[]
@@ -58,7 +58,7 @@ export interface Call {
   readonly agent?: HttpAgent;
   /** Ends the connection. */
   readonly signal?: AbortSignal;
-  /** Is told of a 100 (Continue). */
+  /** Called on a 100 (Continue). */
   readonly continued?: () => void;
 }
 
@@ -69,11 +69,11 @@ export interface Reply {
   readonly body: Buffer;
   /** The body as text. */
   readonly text: string;
-  /** Whether the answer ended as it should. */
+  /** Whether the response ended as it should. */
   readonly complete: boolean;
 }
 
-/** Calls the proxy with a key, and reads the whole answer. */
+/** Calls the proxy with a key, and reads the whole response. */
 export async function call(app: Pick<TestApp, 'url'>, key: string, options: Call = {}): Promise<Reply> {
   const response = await open(app, key, options);
   const chunks: Buffer[] = [];
@@ -88,7 +88,7 @@ export async function call(app: Pick<TestApp, 'url'>, key: string, options: Call
   return { status, headers, rawHeaders, body, text: body.toString('utf8'), complete };
 }
 
-/** Calls the proxy with a key; comes back when the head of the answer is here. */
+/** Calls the proxy with a key; resolves when the headers of the response have arrived. */
 export function open(
   { url }: Pick<TestApp, 'url'>,
   key: string,
@@ -114,7 +114,7 @@ export function open(
   });
 }
 
-/** Node does not say the length for every method. */
+/** Node does not send the length for every method. */
 function lengthOf(body: Buffer | undefined, headers: Call['headers']): Record<string, string> {
   if (body === undefined || headers?.['transfer-encoding'] !== undefined) return {};
   return { 'content-length': String(body.length) };

@@ -32,7 +32,7 @@ export async function connectRaw({ url }: { url: string }, first = ''): Promise<
   };
 }
 
-/** The statuses of all answers in what has come. */
+/** Statuses of all responses in the received text. */
 export function statusesIn(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }

@@ -6,8 +6,8 @@ import { setupApp } from '../../dist/setup-app.js';
 import { UsageRecorder } from '../../dist/usage/write/usage-recorder.js';
 
 /**
- * A replica that records what requests use, as fast as it can, and writes the id of each record to standard output
- * when it may be answered. On SIGTERM it stops as the service does.
+ * Replica that records what requests use, as fast as it can. It writes the id of each record to standard output
+ * when the response may be sent. On SIGTERM it stops as the service does.
  */
 const RECORDS_A_TURN = 5;
 const settings = parseSettings(process.env);

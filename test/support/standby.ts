@@ -61,8 +61,8 @@ function openDatabase({ url }: EmbeddedPostgres): TestDatabase {
     url,
     query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
       (await pool.query<Row>(text, values)).rows,
-    refuse: () => Promise.reject(new Error('not supported')),
-    admit: () => Promise.reject(new Error('not supported')),
+    rejectConnections: () => Promise.reject(new Error('not supported')),
+    acceptConnections: () => Promise.reject(new Error('not supported')),
     drop: async () => {
       if (!pool.ended) await pool.end();
     },

@@ -4,13 +4,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Transform } from 'node:stream';
 import type { Readable } from 'node:stream';
 
-/** A server as it is seen over the network; what is behind the address can go away, and another can come. */
+/** Server as clients see it over the network. The server behind the address can go away and be replaced. */
 export interface TcpProxy {
   /** The server's, with this address in place of its own. */
   readonly url: string;
   /** Cuts all connections, and every new one at once. */
   goAway(): void;
-  /** Nothing gets through any more, and nobody is told: as with a host that is lost. */
+  /** Nothing gets through any more, and nobody is told: as if the host were lost. */
   hang(): void;
   /** Leads new connections to the server of this URL. Those that hang go on to. */
   comeBack(url: string): void;
@@ -20,14 +20,14 @@ export interface TcpProxy {
 /** Edits the bytes on their way, as Latin-1. The number of bytes must not change, because the protocol counts them. */
 interface Alteration {
   readonly ofRequests?: (text: string) => string;
-  readonly ofAnswers?: (text: string) => string;
+  readonly ofResponses?: (text: string) => string;
 }
 
 const portOf = (url: string) => Number(new URL(url).port);
 
 /**
  * @param url of a server on this machine
- * @param altering for one that is to look like another, or as though something were in between
+ * @param altering edits that make the server look like another one
  */
 export async function startTcpProxy(url: string, altering: Alteration = {}): Promise<TcpProxy> {
   let targetPort: number | undefined = portOf(url);
@@ -46,7 +46,7 @@ export async function startTcpProxy(url: string, altering: Alteration = {}): Pro
     }
     const service = connect(targetPort, '127.0.0.1');
     altered(client, altering.ofRequests).pipe(service);
-    altered(service, altering.ofAnswers).pipe(client);
+    altered(service, altering.ofResponses).pipe(client);
     for (const [socket, other] of [
       [client, service],
       [service, client],

@@ -10,7 +10,7 @@ interface Version {
 /** Undefined: there is no document. */
 type State = Version | undefined;
 
-interface Answer {
+interface Reply {
   readonly status: number;
   readonly body: unknown;
 }
@@ -20,7 +20,7 @@ const LONGEST_CONTENT = 20_000;
 
 /**
  * Writes documents of its own at random, one after the other, and knows at every moment what may be there: what was
- * acknowledged for certain, and what was answered with 500, or not at all, as a whole or not.
+ * acknowledged for certain, and what failed with 500, or without a response, as a whole or not.
  */
 export class Writer {
   acknowledged = 0;
@@ -40,7 +40,7 @@ export class Writer {
     this.url ??= await this.makeProject();
   }
 
-  /** Ends when the service does not answer any more. */
+  /** Ends when the service does not respond any more. */
   async writeUntilGone(): Promise<void> {
     for (;;) if ((await this.writeOnce()) === undefined) return;
   }
@@ -49,7 +49,7 @@ export class Writer {
     while (condition()) await this.writeOnce();
   }
 
-  /** The status of the answer, if there was one. */
+  /** The status of the response, if there was one. */
   async writeOnce(): Promise<number | undefined> {
     const ids = [...this.documents.keys()];
     const id = ids[Math.floor(Math.random() * ids.length)];
@@ -97,14 +97,14 @@ export class Writer {
 
   private async create(): Promise<number | undefined> {
     const version = this.makeVersion();
-    const answer = await this.send(() => this.agent.post(`${this.url}/documents`).send(version), [201]);
-    if (!answer) {
+    const reply = await this.send(() => this.agent.post(`${this.url}/documents`).send(version), [201]);
+    if (!reply) {
       this.doubtful.set(version.slug, version);
       return undefined;
     }
-    if (answer.status === 500) this.doubtful.set(version.slug, version);
-    else this.settle((answer.body as { id: number }).id, [version], versionOf(answer.body));
-    return answer.status;
+    if (reply.status === 500) this.doubtful.set(version.slug, version);
+    else this.settle((reply.body as { id: number }).id, [version], versionOf(reply.body));
+    return reply.status;
   }
 
   /**
@@ -126,39 +126,37 @@ export class Writer {
 
   /** Reads a document. Its version may change once more while the outcome of a failed write is unknown. */
   private async read(id: number): Promise<number | undefined> {
-    const answer = await this.send(() => this.agent.get(`${this.url}/documents/${id}`), [200, 404]);
-    if (answer && answer.status !== 500) {
-      expect(this.documents.get(id)).toContainEqual(
-        answer.status === 404 ? undefined : versionOf(answer.body),
-      );
+    const reply = await this.send(() => this.agent.get(`${this.url}/documents/${id}`), [200, 404]);
+    if (reply && reply.status !== 500) {
+      expect(this.documents.get(id)).toContainEqual(reply.status === 404 ? undefined : versionOf(reply.body));
     }
-    return answer?.status;
+    return reply?.status;
   }
 
   private async attempt(
     id: number,
     apply: (state: State) => State,
-    request: (url: string) => PromiseLike<Answer>,
+    request: (url: string) => PromiseLike<Reply>,
   ): Promise<number | undefined> {
     const before = this.documents.get(id)!;
     const after = before.map(apply);
-    const answer = await this.send(() => request(`${this.url}/documents/${id}`), [200, 204, 404]);
-    if (!answer || answer.status === 500) this.documents.set(id, [...new Set([...before, ...after])]);
-    else if (answer.status === 200) this.settle(id, after, versionOf(answer.body));
-    else this.settle(id, answer.status === 404 ? before : after, undefined);
-    return answer?.status;
+    const reply = await this.send(() => request(`${this.url}/documents/${id}`), [200, 204, 404]);
+    if (!reply || reply.status === 500) this.documents.set(id, [...new Set([...before, ...after])]);
+    else if (reply.status === 200) this.settle(id, after, versionOf(reply.body));
+    else this.settle(id, reply.status === 404 ? before : after, undefined);
+    return reply?.status;
   }
 
-  private async send(request: () => PromiseLike<Answer>, statuses: number[]): Promise<Answer | undefined> {
-    const answer = await Promise.resolve(request()).catch(() => undefined); // the connection was cut
-    if (answer?.status === 500) {
+  private async send(request: () => PromiseLike<Reply>, statuses: number[]): Promise<Reply | undefined> {
+    const reply = await Promise.resolve(request()).catch(() => undefined); // the connection was cut
+    if (reply?.status === 500) {
       this.failed++;
-      expect(answer.body).toEqual(INTERNAL_ERROR);
-    } else if (answer) {
+      expect(reply.body).toEqual(INTERNAL_ERROR);
+    } else if (reply) {
       this.acknowledged++;
-      expect(statuses).toContain(answer.status);
+      expect(statuses).toContain(reply.status);
     }
-    return answer;
+    return reply;
   }
 
   /** Replaces the possible states of a document by the known one. */

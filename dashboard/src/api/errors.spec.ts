@@ -17,7 +17,7 @@ it.each([
   expect(explainError(error)).toEqual({ title: 'It failed', advice, requestId: 'r-1' });
 });
 
-it('does not promise that an unreachable service is asked again', () => {
+it('does not promise another attempt at an unreachable service', () => {
   expect(explainError(new UnreachableError()).advice).toBe('Check your connection, then try again.');
 });
 

@@ -14,6 +14,7 @@ const mutationCache = new MutationCache({
   },
 });
 
+/** Cache of all responses of the service. Failed queries are retried, except after a rejection (4xx). */
 export const queryClient = new QueryClient({
   mutationCache,
   defaultOptions: {

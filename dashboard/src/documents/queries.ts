@@ -3,6 +3,7 @@ import { api, take } from '../api/client';
 import type { Schemas } from '../api/client';
 import { queryClient } from '../api/query-client';
 
+/** Document as lists have it, without its text. */
 export type DocumentSummary = Schemas['DocumentSummary'];
 
 /** Document with the ETag of its version. */
@@ -34,6 +35,7 @@ export async function loadDocument(address: DocumentAddress, cache?: RequestCach
   return { ...data!, etag: response.headers.get('ETag')! };
 }
 
+/** Creates a document and adds it to the list. Throws an `ApiError` if the service rejects the document. */
 export async function createDocument(
   owner: number,
   project: number,
@@ -60,6 +62,7 @@ export async function updateDocument(
   return document;
 }
 
+/** Deletes a document and removes it from the list. */
 export async function deleteDocument(address: DocumentAddress): Promise<void> {
   await take(api.DELETE(ONE, { params: { path: pathOf(address) } }));
   changeList(address.owner, address.project, (documents) =>

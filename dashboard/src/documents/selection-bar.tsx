@@ -65,6 +65,7 @@ export function SelectionBar({ documents, onClear }: Props): ReactNode {
   );
 }
 
+/** Confirmation that the selected documents are deleted. */
 export function DeleteDocumentsModal({ documents, onClose, onDeleted }: DeleteProps): ReactNode {
   const { organization_id: owner, id: project } = useProject();
   const onConfirm = async () => {

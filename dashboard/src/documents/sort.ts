@@ -1,7 +1,9 @@
 import type { DocumentSummary } from './queries';
 
+/** Column that a list of documents is sorted by. */
 export type SortKey = 'title' | 'slug' | 'updated';
 
+/** Column and direction of a sorted list. */
 export interface Sort {
   readonly key: SortKey;
   readonly isDescending: boolean;
@@ -18,6 +20,7 @@ export function parseSort(value: string | undefined): Sort {
   return KEYS.includes(key) ? { key: key as SortKey, isDescending: value!.startsWith('-') } : DEFAULT;
 }
 
+/** Formats an order for the URL; undefined for the usual order. */
 export function formatSort({ key, isDescending }: Sort): string | undefined {
   if (key === DEFAULT.key && !isDescending) return undefined;
   return (isDescending ? '-' : '') + key;

@@ -26,6 +26,7 @@ export interface SkippedFile {
   readonly reason: string;
 }
 
+/** Changes that an import will make, and the files that it leaves out. */
 export interface ImportPlan {
   readonly documents: readonly PlannedDocument[];
   readonly skipped: readonly SkippedFile[];
@@ -35,6 +36,7 @@ export interface ImportPlan {
   readonly takenCount: number;
 }
 
+/** Choices that the plan of an import depends on. */
 export interface ImportOptions {
   readonly taken: TakenChoice;
   readonly slugify: (text: string) => string;

@@ -3,7 +3,9 @@ import { api, take } from '../api/client';
 import type { Schemas } from '../api/client';
 import { queryClient } from '../api/query-client';
 
+/** Key as lists have it, without its secret. */
 export type Key = Schemas['Key'];
+/** Minted key with its secret, which no other response contains. */
 export type NewKey = Schemas['CreatedKey'];
 
 /** Keys of an organization: all of them for admins, otherwise the own ones. */

@@ -7,6 +7,7 @@ import { showFormError } from '../ui/forms/form-error';
 import { renameKey } from './queries';
 import type { Key } from './queries';
 
+/** Form that renames a key. */
 export function RenameModal({ item, onClose }: { item: Key; onClose: () => void }): ReactNode {
   const form = useForm({ initialValues: { name: item.name } });
   const rename = useMutation({

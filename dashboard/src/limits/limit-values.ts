@@ -9,8 +9,10 @@ export interface LimitValues {
   models: string[];
 }
 
+/** Calendar period of a budget, in UTC. */
 export type Period = NonNullable<LimitSet['budget']>['period'];
 
+/** Periods with their labels, as forms show them. */
 export const PERIODS: readonly { readonly value: Period; readonly label: string }[] = [
   { value: 'day', label: 'per day' },
   { value: 'week', label: 'per week' },
@@ -18,6 +20,7 @@ export const PERIODS: readonly { readonly value: Period; readonly label: string 
   { value: 'total', label: 'in total' },
 ];
 
+/** Limit set that limits nothing. */
 export const NO_LIMITS: LimitSet = {
   requests_per_minute: null,
   tokens_per_minute: null,
@@ -25,6 +28,7 @@ export const NO_LIMITS: LimitSet = {
   models: null,
 };
 
+/** Converts a limit set to the values of its form. Absent limits become empty fields. */
 export function toValues({ requests_per_minute, tokens_per_minute, budget, models }: LimitSet): LimitValues {
   return {
     requests: requests_per_minute ?? '',
@@ -45,10 +49,12 @@ export function toLimitSet({ requests, tokens, usd, period, models }: LimitValue
   };
 }
 
+/** Whether a set has at least one limit. */
 export function limitsAnything(limits: LimitSet): boolean {
   return Object.values(limits).some((value) => value !== null);
 }
 
+/** Whether two sets have the same values in a form. */
 export function isSameSet(a: LimitSet, b: LimitSet): boolean {
   return JSON.stringify(toValues(a)) === JSON.stringify(toValues(b));
 }

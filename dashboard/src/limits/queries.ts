@@ -5,8 +5,11 @@ import { ChangedMeanwhileError } from '../api/errors';
 import { queryClient } from '../api/query-client';
 import { isSameSet } from './limit-values';
 
+/** Limits of one level; null for no limit. Budgets are in USD. */
 export type LimitSet = Schemas['LimitSet'];
+/** Consumption that limits are compared with. */
 export type LimitStatus = Schemas['LimitStatus'];
+/** Limits of an organization and of each member, with the consumption of the organization. */
 export type OrganizationLimits = Schemas['OrganizationLimits'];
 
 const PATH = '/me/organizations/{id}/limits';

@@ -4,10 +4,15 @@ import type { Schemas } from '../api/client';
 import { queryClient } from '../api/query-client';
 import { organizationsQuery } from '../organizations/queries';
 
+/** Member of a team with the role. */
 export type Member = Schemas['Member'];
+/** Invitation as lists have it, without its link. */
 export type Invitation = Schemas['Invitation'];
+/** Created or renewed invitation with its link, which no other response contains. */
 export type NewInvitation = Schemas['CreatedInvitation'];
+/** Event of the audit log of a team. */
 export type AuditEvent = Schemas['AuditEvent'];
+/** Role of a member of a team. */
 export type Role = Schemas['Member']['role'];
 
 const AUDIT_PAGE = 50;

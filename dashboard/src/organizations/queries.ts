@@ -2,8 +2,10 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, take } from '../api/client';
 import type { Schemas } from '../api/client';
 
+/** Organization with the role of the signed-in person. */
 export type Organization = Schemas['Organization'];
 
+/** Organizations of the signed-in person. */
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],
   queryFn: async () => (await take(api.GET('/me/organizations'))).organizations,

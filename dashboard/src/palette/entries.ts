@@ -23,6 +23,7 @@ export interface PaletteEntries {
   readonly isLoading: boolean;
 }
 
+/** Entries of the command palette that match a query. Nothing is loaded while the palette is closed. */
 export function usePaletteEntries(owner: number, query: string, isOpen: boolean): PaletteEntries {
   const { project: projectId } = useParams({ strict: false });
   const openProject = projectId === undefined ? undefined : Number(projectId);

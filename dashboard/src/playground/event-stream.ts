@@ -6,6 +6,7 @@ export interface ChatChunk {
   readonly error?: string;
 }
 
+/** Tokens of a response; null if unknown. */
 export interface TokenUsage {
   readonly input: number | null;
   readonly output: number | null;

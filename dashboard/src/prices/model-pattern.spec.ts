@@ -21,6 +21,6 @@ it.each([
   [[{ model: 'fast', as: 'gpt-5-mini' }], 'fast', 'gpt-5-mini'],
   [[{ model: 'x*', as: null }], 'xy', 'xy'],
   [[{ model: 'x*', as: '$&*' }], 'xy', '$&y'],
-])('with the rules %j, %s is sent as %s', (rules, model, sent) => {
+])('applies the rules %j and sends %s as %s', (rules, model, sent) => {
   expect(sentModel(rules, model)).toBe(sent);
 });

@@ -4,6 +4,7 @@ import type { Schemas } from '../api/client';
 import { queryClient } from '../api/query-client';
 import { rangeQuery } from '../usage/view';
 
+/** Own price in USD per million tokens. */
 export type Price = Schemas['Prices']['prices'][number];
 
 const PATH = '/me/organizations/{id}/prices';

@@ -61,6 +61,7 @@ export class DraftSlot {
   }
 }
 
+/** Creates a slot that belongs to this window. */
 export async function createSlot(owner: SlotOwner): Promise<DraftSlot> {
   const slot = newSlotId();
   const unlock = await acquireSlot(slot);

@@ -20,9 +20,11 @@ export interface DraftKey {
   readonly slot: string;
 }
 
+/** Draft as the browser stores it. */
 export interface StoredDraft extends DraftKey, Draft {
   readonly title: string;
   readonly slug: string;
+  /** Unix time in milliseconds. */
   readonly changedAt: number;
 }
 
@@ -45,6 +47,7 @@ export async function listDrafts(userId: string, document?: number): Promise<Sto
   return drafts.filter(({ slot }) => slot !== undefined).sort((a, b) => b.changedAt - a.changedAt);
 }
 
+/** Reads a draft; undefined if there is none or the storage fails. */
 export async function readDraft(key: DraftKey): Promise<StoredDraft | undefined> {
   return attempt(() => store('readonly', (drafts) => promisifyRequest<StoredDraft>(drafts.get(keyOf(key)))));
 }

@@ -124,4 +124,5 @@ async function store(address: DocumentAddress, change: Change, etag: string): Pr
   rememberContent(address.owner, address.project, slug, content);
 }
 
+/** Drafts of all documents that no open window has. */
 export const leftovers = new LeftoverDrafts();

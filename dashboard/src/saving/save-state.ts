@@ -22,6 +22,7 @@ export interface Change {
  */
 export type SaveStatus = 'saved' | 'unsaved' | 'saving' | 'unreachable' | 'waiting' | 'conflict' | 'rejected';
 
+/** Progress of saving, as the editor shows it. */
 export interface SaveState {
   readonly status: SaveStatus;
   /** Version of the service during a conflict. */

@@ -103,7 +103,7 @@ it('keeps text that the service rejects', async () => {
   expect([service.saves, service.status, service.draft?.content]).toEqual([1, 'rejected', 'b']);
 });
 
-it('asks the person if both texts have changed, and saves the merged one', async () => {
+it('requests a merge if both texts have changed, and saves the merged one', async () => {
   const service = new FakeService();
   service.saver.edit('own');
   service.write('theirs');
@@ -116,7 +116,7 @@ it('asks the person if both texts have changed, and saves the merged one', async
   expect([service.content, service.status]).toEqual(['both', 'saved']);
 });
 
-it('asks again if the text changes during the merge', async () => {
+it('requests another merge if the text changes during the merge', async () => {
   const service = new FakeService();
   service.saver.edit('own');
   service.write('theirs');
@@ -127,7 +127,7 @@ it('asks again if the text changes during the merge', async () => {
   expect(service.draft?.content).toBe('both');
 });
 
-it('saves without asking if only the title has changed on the service', async () => {
+it('saves without a merge if only the title has changed on the service', async () => {
   const service = new FakeService();
   service.saver.edit('own');
   service.version++;
@@ -151,7 +151,7 @@ it('continues a draft, or starts a merge, or drops it if the service has it', as
   expect([same.status, same.draft]).toEqual(['saved', undefined]);
 });
 
-it('saves without asking after the response to a save was lost', async () => {
+it('saves without a merge after the response to a save was lost', async () => {
   const service = new FakeService();
   service.errors.push(new UnreachableError());
   service.saver.edit('first');
@@ -205,7 +205,7 @@ it('waits between attempts if the service rejects each version', async () => {
   expect([service.saves, service.content, service.status]).toEqual([3, 'b', 'saved']);
 });
 
-it('keeps the base of a draft during the merge, so that a reload asks again', () => {
+it('keeps the base of a draft during the merge, so that a reload requests another merge', () => {
   const draft = { content: 'draft', baseContent: 'older', baseEtag: '"0"' };
   const service = new FakeService();
   service.saver.resume(draft);

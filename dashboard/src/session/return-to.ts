@@ -13,6 +13,7 @@ export function safeReturnTo(value: string | undefined, origin: string): string 
 /** Pages of the service, which the dashboard's router does not know. */
 const SERVICE_PAGES = /^\/(auth|oauth|docs|dev)(\/|$|\?)/;
 
+/** Whether a path belongs to a page of the service, outside the dashboard. */
 export function isServicePage(path: string): boolean {
   return SERVICE_PAGES.test(path);
 }

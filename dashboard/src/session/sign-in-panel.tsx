@@ -10,6 +10,7 @@ import { leaveForSignIn } from './redirect';
 
 const SupabaseForm = lazy(() => import('./supabase-form'));
 
+/** Properties of {@link SignInPanel}. */
 export interface SignInPanelProps {
   /** Address of the last session. */
   readonly email?: string;

@@ -60,8 +60,10 @@ function restore(): SessionState {
   return { status: 'signed-in', session };
 }
 
+/** Session of this tab. */
 export const sessions = new SessionStore();
 
+/** Session of this tab as React state. */
 export function useSession(): SessionState {
   return useSyncExternalStore(sessions.subscribe, sessions.snapshot);
 }

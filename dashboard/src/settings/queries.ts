@@ -3,6 +3,7 @@ import type { Schemas } from '../api/client';
 import { queryClient } from '../api/query-client';
 import { organizationsQuery } from '../organizations/queries';
 
+/** Renames an organization, and changes it in the list at once. */
 export async function renameOrganization(id: number, name: string): Promise<Schemas['Organization']> {
   const renamed = await take(api.PUT('/me/organizations/{id}', { params: { path: { id } }, body: { name } }));
   queryClient.setQueryData(organizationsQuery.queryKey, (list) =>

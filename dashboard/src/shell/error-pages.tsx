@@ -36,6 +36,7 @@ function ErrorPage({ code, title, children, requestId }: Props): ReactNode {
   );
 }
 
+/** Page of an address that does not exist. */
 export function NotFoundPage(): ReactNode {
   return <Missing>The address may be wrong, or the page was moved or deleted.</Missing>;
 }

@@ -20,7 +20,9 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Opens the command palette. */
 export const openPalette = (): void => show('palette');
+/** Opens the list of keyboard shortcuts. */
 export const openShortcuts = (): void => show('shortcuts');
 const closeOverlay = () => show('none');
 

@@ -13,6 +13,7 @@ const LETTERS: Record<string, string> = {
   ı: 'i',
 };
 
+/** Pattern of a valid slug. */
 export const SLUG_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?$/;
 
 /** Explains the rule, for forms. */

@@ -6,6 +6,7 @@ export interface Preset {
   readonly keysUrl?: string;
 }
 
+/** Providers that the form of a new upstream offers. */
 export const PRESETS: readonly Preset[] = [
   { name: 'OpenAI', baseUrl: 'https://api.openai.com/v1', keysUrl: 'https://platform.openai.com/api-keys' },
   {

@@ -17,6 +17,7 @@ export interface UpstreamValues {
   failover: string[];
 }
 
+/** Statuses that an upstream may fail over on, with their labels. */
 export const FAILOVER_STATUSES = [
   [401, 'key rejected'],
   [402, 'payment required'],
@@ -30,6 +31,7 @@ export const FAILOVER_STATUSES = [
 
 type FailoverStatus = (typeof FAILOVER_STATUSES)[number][0];
 
+/** Converts an upstream, or a new one, to the values of its form. */
 export function toUpstreamValues(upstream?: Upstream): UpstreamValues {
   if (!upstream) return { name: '', base_url: '', api_key: '', models: 'all', rules: [], failover: [] };
   const { name, base_url, models, failover_on } = upstream;
@@ -46,6 +48,7 @@ export function toUpstreamValues(upstream?: Upstream): UpstreamValues {
 /** Body of a request. */
 type Body = Pick<Schemas['CreateUpstream'], 'name' | 'base_url' | 'api_key' | 'models' | 'failover_on'>;
 
+/** Converts the values of the form to a request body. */
 export function toUpstreamBody({ models, rules, failover, ...rest }: UpstreamValues): Body {
   return {
     ...rest,

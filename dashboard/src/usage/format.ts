@@ -15,6 +15,7 @@ export function formatNumber(value: number | null): string {
   return value === null ? '–' : NUMBER.format(value);
 }
 
+/** Formats a duration in milliseconds; from one second on as seconds. */
 export function formatMs(value: number | null): string {
   if (value === null) return '–';
   return value >= SECOND_MS ? `${(value / SECOND_MS).toFixed(2)} s` : `${Math.round(value)} ms`;

@@ -5,6 +5,7 @@ import { ApiError } from '../api/errors';
 import { rangeQuery } from './view';
 import type { Group, Range, UsageView } from './view';
 
+/** Usage record of one request. */
 export type UsageRequest = Schemas['UsageRequest'];
 
 const REQUESTS_PER_PAGE = 50;

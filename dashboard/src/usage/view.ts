@@ -9,12 +9,16 @@ export interface UsageView {
   readonly filters: Filters;
 }
 
+/** Length of the time range that ends now. */
 export type Range = '24h' | '7d' | '30d' | '90d';
 /** Values that the listed requests have: names or ids, as the group has them. */
 type Filters = Readonly<Partial<Record<Filter, string>>>;
 
+/** Property that the listed requests are filtered by. */
 export type Filter = (typeof FILTERS)[number];
+/** Property that the usage is grouped by. */
 export type Group = 'model' | 'upstream' | 'key' | 'user' | 'provider';
+/** Figure that the chart shows. */
 export type Metric = 'requests' | 'tokens' | 'cost' | 'errors' | 'latency';
 
 const HOUR_MS = 3_600_000;

@@ -25,7 +25,7 @@ it('ignores a repeated signal', () => {
 it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('ends at once for who asks again by %s', (signal, code) => {
+] as const)('ends at once on a second signal %s', (signal, code) => {
   process.emit('SIGTERM');
   jest.advanceTimersByTime(600);
   process.emit(signal);

@@ -65,6 +65,6 @@ it.each([
   ['\ud800', false],
   [1, false],
   [null, false],
-])('whether %j is a pattern: %s', (value, isPattern) => {
+])('a text %j is a pattern: %s', (value, isPattern) => {
   expect(isPatternText(value)).toBe(isPattern);
 });

@@ -26,9 +26,11 @@ const blanks = (text: string) => ' '.repeat(text.length);
 const WITHOUT_OPTIONS: Alteration = {
   ofRequests: (text) => text.replace(/(?<=\0options\0)[^\0]*/, blanks),
 };
-const OLD: Alteration = { ofAnswers: (text) => text.replace(/(?<=server_version_num....)\d{6}/s, '140019') };
+const OLD: Alteration = {
+  ofResponses: (text) => text.replace(/(?<=server_version_num....)\d{6}/s, '140019'),
+};
 /** Drops the notifications that the check listens for. */
-const DEAF: Alteration = { ofAnswers: (text) => text.replace(/mintkeep_[\da-f-]{36}/, blanks) };
+const DEAF: Alteration = { ofResponses: (text) => text.replace(/mintkeep_[\da-f-]{36}/, blanks) };
 
 interface Unusable {
   readonly encoding?: string;

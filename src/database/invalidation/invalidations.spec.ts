@@ -16,7 +16,7 @@ async function changed(listReplicas: () => Promise<{ id: string }[]>): Promise<(
 
 const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-describe('a change waits until all leases have ended', () => {
+describe('a change', () => {
   it.each<[string, () => Promise<{ id: string }[]>]>([
     ['the list of replicas cannot be read', () => Promise.reject(new Error('gone'))],
     ['a replica does not acknowledge', () => Promise.resolve([{ id: 'dead' }])],
@@ -28,7 +28,7 @@ describe('a change waits until all leases have ended', () => {
       'the query for replicas succeeds after the end of the leases',
       () => later(LEASE_MS + 100).then(() => [{ id: 'dead' }]),
     ],
-  ])('if %s', async (_, listReplicas) => {
+  ])('waits until all leases have ended if %s', async (_, listReplicas) => {
     const committed = await changed(listReplicas);
     const beganAt = performance.now();
     await committed();

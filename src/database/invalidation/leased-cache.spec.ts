@@ -93,7 +93,7 @@ describe('a stale entry, without the database', () => {
     expect(cache.getStale('a')).toBe('value');
   });
 
-  it('of an earlier epoch counts as current until the gap, whatever happened since', async () => {
+  it('counts as current until the gap if it is of an earlier epoch, whatever happened since', async () => {
     const clock = jest.spyOn(performance, 'now').mockReturnValue(secondsAgo(60));
     await read('a');
     clock.mockRestore();

@@ -24,9 +24,9 @@ const OFFLINE_MS = 1_000;
 const BATCH = 200;
 
 /**
- * Tokens and costs that limits are compared with. They are sums of the usage records: a replica reads them again and again
- * for the scopes that are in use, and adds what it has measured itself since. While the database is unreachable, the
- * last sums and the own figures count.
+ * Tokens and costs that limits are compared with. They are sums of the usage records. A replica reads the sums of the
+ * scopes in use at an interval, and adds what it has measured itself since the last read. While the database is
+ * unreachable, the last sums and the own figures count.
  */
 @Injectable()
 export class Consumption {

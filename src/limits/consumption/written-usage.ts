@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 
 /**
  * Progress of the usage records of this replica. A replica counts its own use until the sums of the database include it.
- * The time errs on the late side: use that counts twice would reject requests within the limit, use that is missing for
- * a moment lets some more pass.
+ * The time errs on the late side. Use that counts twice would reject requests within the limit. Use that is missing for
+ * a moment only lets some more requests pass.
  */
 @Injectable()
 export class WrittenUsage {

@@ -94,10 +94,12 @@ export class ReplaceKeyLimitsDto {
   models?: readonly string[];
 }
 
+/** Fills absent limits with null: no limit. */
 export function toLimitSet(dto: ReplaceKeyLimitsDto): LimitSet {
   return { ...NO_LIMITS, ...dto };
 }
 
+/** Limit sets of an organization and of each member as a body. An absent set means no limits. */
 export class ReplaceLimitsDto {
   @About('Limits of all keys of the organization together.')
   @Optional()
@@ -110,6 +112,7 @@ export class ReplaceLimitsDto {
   member?: LimitSet;
 }
 
+/** Limit set with all members; null for no limit. */
 class LimitSetResponse implements LimitSet {
   @ApiMember(REQUESTS)
   requests_per_minute: number | null;
@@ -126,7 +129,7 @@ class LimitSetResponse implements LimitSet {
 
 const USD = { type: 'number', minimum: 0, example: 12.5 };
 
-/** Use of a budget in the current period. */
+/** Use of a budget in the current period; times in ISO 8601, UTC, or null for the period `total`. */
 export interface BudgetStatus {
   readonly spent_usd: number;
   readonly remaining_usd: number;
@@ -135,6 +138,7 @@ export interface BudgetStatus {
   readonly is_exceeded: boolean;
 }
 
+/** Consumption that limits are compared with. */
 export class LimitStatusResponse {
   @ApiMember(COUNT, 'Admitted requests of the last 60 s.')
   requests_last_minute: number;
@@ -157,6 +161,7 @@ export class LimitStatusResponse {
   budget: BudgetStatus | null;
 }
 
+/** Limit sets of an organization with its consumption. */
 export class OrganizationLimitsResponse {
   @ApiMember(instanceOf(LimitSetResponse), 'All keys of the organization together.')
   organization: LimitSet;
@@ -168,6 +173,7 @@ export class OrganizationLimitsResponse {
   status: LimitStatusResponse;
 }
 
+/** Limit set of one key or one member with its consumption. */
 export class LimitsResponse {
   @ApiMember(instanceOf(LimitSetResponse))
   limits: LimitSet;

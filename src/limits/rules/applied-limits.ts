@@ -4,6 +4,7 @@ import { limitsAnything } from './limit-set.js';
 import type { Budget, LimitSet } from './limit-set.js';
 
 const LEVELS = ['organization', 'member', 'key'] as const;
+/** Level of a limit set; all sets of the three levels apply to a key. */
 export type Level = (typeof LEVELS)[number];
 
 /** Key that limits apply to. */
@@ -27,9 +28,13 @@ export interface LimitScope {
 
 /** Limits of one level of a key; at least one is not null. */
 export interface LevelLimits extends LimitScope {
+  /** Null for no limit. */
   readonly requestsPerMinute: number | null;
+  /** Input and output tokens; null for no limit. */
   readonly tokensPerMinute: number | null;
+  /** Costs of a period in USD; null for no limit. */
   readonly budget: Budget | null;
+  /** Patterns of the models that may be used; null for all models. */
   readonly models: PatternList | null;
   /** Number of the read that found the limits: later reads have larger numbers. */
   readonly version: number;
@@ -42,6 +47,7 @@ export function nextLimitsVersion(): number {
   return ++versions;
 }
 
+/** Scope of a key at a level. */
 export function scopeOf(level: Level, { id, organizationId, userId }: LimitedKey): LimitScope {
   if (level === 'organization')
     return { level, name: `organization ${organizationId}`, organizationId, userId: null, keyId: null };

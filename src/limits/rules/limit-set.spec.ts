@@ -31,7 +31,7 @@ it.each([
   [0.57, 0.7125, 80, true],
   [0.9999, 1, 100, false],
   [0.9999999999, 1, 100, false],
-])('whether %d reaches a budget of %d at %d %%: %s', (spent, usd, percent, isReached) => {
+])('a spending of %d reaches a budget of %d at %d %%: %s', (spent, usd, percent, isReached) => {
   expect(reaches(spent, { usd, period: 'day' }, percent)).toBe(isReached);
 });
 

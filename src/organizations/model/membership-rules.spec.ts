@@ -2,19 +2,19 @@ import { assertAnotherAdmin, assertLeavable, assertRole, isPromotion } from './m
 import { AdminsOnly, LastAdmin, OrganizationNotFound, PersonalOrganization } from './organizations.errors.js';
 
 describe('role', () => {
-  it.each([undefined, 'rename the organization'])('of a stranger is reported as 404 for %s', (what) => {
+  it.each([undefined, 'rename the organization'])('is reported as 404 for a stranger (%s)', (what) => {
     expect(() => assertRole(undefined, what)).toThrow(OrganizationNotFound);
   });
 
-  it('of a member is enough where no admin is required', () => assertRole('member'));
+  it('member is enough where no admin is required', () => assertRole('member'));
 
-  it('of a member is rejected where an admin is required', () => {
+  it('member is rejected where an admin is required', () => {
     const check = () => assertRole('member', 'change roles');
     expect(check).toThrow(AdminsOnly);
     expect(check).toThrow('only admins can change roles');
   });
 
-  it('of an admin is always enough', () => {
+  it('admin is always enough', () => {
     assertRole('admin');
     assertRole('admin', 'change roles');
   });

@@ -23,6 +23,7 @@ const OWN_PRICE = {
 
 const OWN_EXAMPLE = [{ model: 'gpt-5-*', input: 0.25, output: 2 }];
 
+/** Own prices as a body, which replace all earlier ones. A wrong entry is rejected as `invalid_prices`. */
 export class PutPricesDto {
   @About(
     'USD per million tokens, with at most 4 decimals. `model` is a pattern for the name that is sent to the upstream; ' +
@@ -47,6 +48,7 @@ export class PutPricesDto {
   prices?: readonly OwnPrice[];
 }
 
+/** Own prices in USD per million tokens. */
 export class PricesResponse {
   @ApiMember(
     { type: 'array', items: OWN_PRICE, example: OWN_EXAMPLE },
@@ -65,10 +67,15 @@ const LISTED_PRICE = object({
 });
 
 const LISTED_EXAMPLE = {
-  ...{ provider: 'openai', model: 'gpt-5-mini' },
-  ...{ input: 0.25, output: 2, cached_input: 0.025, cache_write: null },
+  provider: 'openai',
+  model: 'gpt-5-mini',
+  input: 0.25,
+  output: 2,
+  cached_input: 0.025,
+  cache_write: null,
 };
 
+/** Prices of the installed price list in USD per million tokens. */
 export class PriceListResponse {
   @ApiMember(
     { type: 'array', items: LISTED_PRICE, example: [LISTED_EXAMPLE] },

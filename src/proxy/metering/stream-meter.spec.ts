@@ -166,7 +166,7 @@ it.each([
   [100, 'data: {"usage"\n', 'none'],
   [20_000, 'data: "usage"\n', 'provider'],
   [20_000, 'data: {}\n', 'provider'],
-])('after %i lines of %j, the source of the usage is %s', (count, line, source) => {
+])('a usage event after %i lines of %j has the source %s', (count, line, source) => {
   const lines = Buffer.from(line.repeat(count));
   const { passed, reading } = run([lines, Buffer.from(USAGE_EVENT)], false);
   expect(passed).toEqual(Buffer.concat([lines, Buffer.from(USAGE_EVENT)]));

@@ -163,7 +163,7 @@ describe('large bodies', () => {
     await eventuallyRead(other);
   });
 
-  it('in chunks reserve their actual size once they are complete', async () => {
+  it('reserve their actual size once they are complete if they are sent in chunks', async () => {
     budget = budgetOf(6 * BYTES);
     const small = [
       startUpload(CHUNKED, 2 * BYTES),

@@ -251,7 +251,7 @@ describe('the requested model', () => {
     ['{"x":1}', undefined, false],
     ['["model"]', undefined, false],
     ['{"model":"a"', undefined, false],
-  ])('of %s is %s', (json, name, isModelUnclear) => {
+  ])('is taken from %s: %s', (json, name, isModelUnclear) => {
     const fields = fieldsOf(Buffer.from(json));
     expect([fields.requestedModel?.name, fields.isModelUnclear]).toEqual([name, isModelUnclear]);
   });
@@ -264,7 +264,7 @@ describe('the requested model', () => {
     ['/v1/models', undefined],
     ['/v1/models/%', undefined],
     ['/v1/files/gpt-5', undefined],
-  ])('of the path %s is %s', (path, name) => {
+  ])('is taken from the path %s: %s', (path, name) => {
     expect(parseFields(path, {}, Buffer.alloc(0)).requestedModel?.name).toBe(name);
   });
 
@@ -284,13 +284,16 @@ describe('the requested model', () => {
     ['a form within JSON', `{"model":"json","x":"\r\n${form}"}`, 'form', true],
     ['a form after JSON', `\r\n{"model":"json"}\r\n${form}`, 'form', true],
     ['JSON', '{"model":"json"}', undefined, true],
-  ])('of a body that is announced as a form and is %s', (_description, body, name, isModelUnclear) => {
-    const headers = { 'content-type': 'Multipart/Form-Data; boundary=b' };
-    const fields = parseFields('/v1/audio/transcriptions', headers, Buffer.from(body));
-    expect([fields.requestedModel?.name, fields.isModelUnclear]).toEqual([name, isModelUnclear]);
-  });
+  ])(
+    'is read as a form field if the body is announced as a form and is %s',
+    (_description, body, name, isModelUnclear) => {
+      const headers = { 'content-type': 'Multipart/Form-Data; boundary=b' };
+      const fields = parseFields('/v1/audio/transcriptions', headers, Buffer.from(body));
+      expect([fields.requestedModel?.name, fields.isModelUnclear]).toEqual([name, isModelUnclear]);
+    },
+  );
 
-  it('of a body that is announced as JSON and is a form is not read', () => {
+  it('is not read from a form that is announced as JSON', () => {
     const headers = { 'content-type': 'application/json; boundary=b' };
     const fields = parseFields(CHAT, headers, Buffer.from(form));
     expect([fields.requestedModel, fields.model]).toEqual([undefined, null]);

@@ -78,7 +78,7 @@ describe('a connection', () => {
       'was told two ends',
       'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-  ])('that %s is closed, and not used again', async (_what, answer) => {
+  ])('is closed and not used again if it %s', async (_what, answer) => {
     upstream.respond = respondRaw(answer);
     expect([await ask(), await ask()]).toEqual([['end'], ['end']]);
     expect(upstream.connectionCount).toBe(2);

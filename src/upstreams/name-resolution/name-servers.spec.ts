@@ -2,21 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNameServer } from '../../../test/support/name-server.js';
-import type { FakeNameServer, Family, NameAnswer } from '../../../test/support/name-server.js';
+import type { FakeNameServer, Family, NameResponse } from '../../../test/support/name-server.js';
 import { NameServers } from './name-servers.js';
 
 const NO_SUCH_NAME = 3;
 const SERVER_FAILURE = 2;
 
 let server: FakeNameServer;
-let answer: (name: string, family: Family) => NameAnswer;
+let respond: (name: string, family: Family) => NameResponse;
 let folder: string;
 let signal: AbortSignal;
 
 beforeEach(async () => {
   signal = new AbortController().signal;
-  answer = () => NO_SUCH_NAME;
-  server = await startNameServer((name, family) => answer(name, family));
+  respond = () => NO_SUCH_NAME;
+  server = await startNameServer((name, family) => respond(name, family));
   folder = mkdtempSync(join(tmpdir(), 'mintkeep-names-'));
 });
 afterEach(async () => {
@@ -31,7 +31,7 @@ function serversWith(config = '', servers = [server.address]): NameServers {
 }
 
 it('returns the addresses of both families, IPv4 first', async () => {
-  answer = (_, family) => (family === 4 ? ['192.0.2.1', '192.0.2.2'] : ['2001:db8:0:0:0:0:0:1']);
+  respond = (_, family) => (family === 4 ? ['192.0.2.1', '192.0.2.2'] : ['2001:db8:0:0:0:0:0:1']);
   expect(await serversWith().resolve('api.example', signal)).toEqual([
     { address: '192.0.2.1', family: 4 },
     { address: '192.0.2.2', family: 4 },
@@ -39,28 +39,28 @@ it('returns the addresses of both families, IPv4 first', async () => {
   ]);
 });
 
-it.each<[string, (family: Family) => NameAnswer]>([
+it.each<[string, (family: Family) => NameResponse]>([
   ['has none of IPv6', (family) => (family === 4 ? ['192.0.2.1'] : [])],
   ['says nothing of IPv6', (family) => (family === 4 ? ['192.0.2.1'] : undefined)],
   ['fails for IPv6', (family) => (family === 4 ? ['192.0.2.1'] : SERVER_FAILURE)],
 ])('returns the addresses of a name whose server %s', async (_what, of) => {
-  answer = (_name, family) => of(family);
+  respond = (_name, family) => of(family);
   expect(await serversWith().resolve('api.example', signal)).toEqual([{ address: '192.0.2.1', family: 4 }]);
 });
 
-it.each<[string, NameAnswer]>([
+it.each<[string, NameResponse]>([
   ['does not exist', NO_SUCH_NAME],
   ['has no address', []],
-])('does not find a name that %s', async (_what, answered) => {
-  answer = () => answered;
+])('does not find a name that %s', async (_what, response) => {
+  respond = () => response;
   await expect(serversWith().resolve('api.example', signal)).rejects.toMatchObject({ code: 'ENOTFOUND' });
 });
 
 it('distinguishes a failing server from a silent one', async () => {
-  answer = () => SERVER_FAILURE;
+  respond = () => SERVER_FAILURE;
   const failed = { code: 'EAI_AGAIN', isTimeout: false };
   await expect(serversWith().resolve('api.example', signal)).rejects.toMatchObject(failed);
-  answer = () => undefined;
+  respond = () => undefined;
   const silent = { code: 'EAI_AGAIN', isTimeout: true };
   await expect(serversWith().resolve('api.example', signal)).rejects.toMatchObject(silent);
 }, 20_000);
@@ -68,10 +68,10 @@ it('distinguishes a failing server from a silent one', async () => {
 it('queries the second server if the first one is silent', async () => {
   const silent = await startNameServer(() => undefined);
   try {
-    answer = (_, family) => (family === 4 ? ['192.0.2.1'] : []);
+    respond = (_, family) => (family === 4 ? ['192.0.2.1'] : []);
     const servers = serversWith('', [silent.address, server.address]);
     expect(await servers.resolve('api.example', signal)).toEqual([{ address: '192.0.2.1', family: 4 }]);
-    expect(silent.asked.length).toBeGreaterThan(0);
+    expect(silent.queries.length).toBeGreaterThan(0);
   } finally {
     await silent.close();
   }
@@ -79,7 +79,7 @@ it('queries the second server if the first one is silent', async () => {
 
 it('can be cancelled', async () => {
   const aborting = new AbortController();
-  answer = () => {
+  respond = () => {
     aborting.abort();
     return undefined;
   };
@@ -92,17 +92,17 @@ describe('the search list', () => {
   const CONFIG = 'search one.example two.example\noptions ndots:2\n';
 
   it('is searched in order up to the first match', async () => {
-    answer = (name, family) => (name === 'api.two.example' && family === 4 ? ['192.0.2.1'] : NO_SUCH_NAME);
+    respond = (name, family) => (name === 'api.two.example' && family === 4 ? ['192.0.2.1'] : NO_SUCH_NAME);
     expect(await serversWith(CONFIG).resolve('api', signal)).toEqual([{ address: '192.0.2.1', family: 4 }]);
-    expect(server.asked.map((name) => name.split(' ')[0])).toEqual([
+    expect(server.queries.map((name) => name.split(' ')[0])).toEqual([
       ...['api.one.example', 'api.one.example', 'api.two.example', 'api.two.example'],
     ]);
   });
 
   it('does not fall back to a public name while a search domain is silent', async () => {
-    answer = (name) => (name === 'api.dev' ? ['192.0.2.66'] : SERVER_FAILURE);
+    respond = (name) => (name === 'api.dev' ? ['192.0.2.66'] : SERVER_FAILURE);
     await expect(serversWith(CONFIG).resolve('api.dev', signal)).rejects.toMatchObject({ code: 'EAI_AGAIN' });
-    expect(server.asked.filter((name) => name.startsWith('api.dev '))).toEqual([]);
+    expect(server.queries.filter((name) => name.startsWith('api.dev '))).toEqual([]);
   });
 });
 

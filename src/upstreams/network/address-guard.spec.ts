@@ -138,7 +138,7 @@ describe('a lookup for a connection', () => {
   });
 
   it.each([{ all: true }, { all: false }, { family: 4 }])(
-    'with %j gives none when one is refused',
+    'returns no address for %j when one is rejected',
     async (options) => {
       const { guard } = guardWith('deny', { 'mixed.example': [PUBLIC, 'fd00::1'] });
       await expect(look(guard, 'mixed.example', options)).rejects.toThrow(AddressRejected);

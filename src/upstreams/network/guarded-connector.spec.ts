@@ -97,7 +97,7 @@ it.each([
   }
 });
 
-describe('with TLS', () => {
+describe('a connection with TLS', () => {
   let secure: FakeUpstream;
 
   beforeEach(async () => {

@@ -8,7 +8,7 @@ const backlogOf = (...lines: string[]): MemoryBacklog => {
   return backlog;
 };
 
-it('holds 32 MiB, and what comes then is refused until there is room', async () => {
+it('holds 32 MiB, and rejects more until there is room', async () => {
   const backlog = new MemoryBacklog();
   for (let i = 0; i < 32; i++) expect(backlog.add(Buffer.alloc(MIB))).toBe(true);
   expect(backlog.add(Buffer.from('x'))).toBe(false);

@@ -26,7 +26,7 @@ it.each([
     ['03-01T23:00 03-02T00:00', '03-04T00:00 03-04T01:00'],
     ['03-01T22:30 03-01T23:00', '03-04T01:00 03-04T01:30'],
   ],
-])('from %s to %s is read from the largest pieces', (from, to, days, hours, records) => {
+])('a range from %s to %s is read from the largest pieces', (from, to, days, hours, records) => {
   expect(pieces(from, to)).toEqual({ months: [], days, hours, records });
 });
 

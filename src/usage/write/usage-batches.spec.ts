@@ -40,12 +40,12 @@ function write(...answers: (Error | undefined)[]): Promise<void> {
   });
 }
 
-it.each([0, 1, 2])('sets nothing aside when the database goes away behind %d refusals', async (count) => {
+it.each([0, 1, 2])('sets nothing aside when the database goes away after %d rejections', async (count) => {
   await expect(write(...Array.from({ length: count }, () => REFUSAL), OUTAGE)).rejects.toBe(OUTAGE);
   expect(existsSync(asideIn(dataDir))).toBe(false);
 });
 
-it('sets aside the one that is refused by itself, and writes the others', async () => {
+it('sets aside the record that is rejected by itself, and writes the others', async () => {
   const [first, half, one] = [REFUSAL, REFUSAL, REFUSAL];
   await write(first, half, one, undefined, undefined);
   expect((await readFile(asideIn(dataDir), 'utf8')).split('\n')).toHaveLength(2);

@@ -16,6 +16,7 @@ import type { Linkable } from '../../links/link-index';
 import { findWikilinks } from '../../links/wikilinks';
 import { completeWikilinks } from './wikilink-completion';
 
+/** Options and callbacks of an editor. */
 export interface EditorOptions {
   readonly isReadOnly: boolean;
   readonly onChange: (text: string) => void;

@@ -5,6 +5,7 @@ import { readDirectory } from './directory';
 import type { Entry } from './directory';
 
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+/** Maximum number of files of an import. */
 export const MAX_FILES = 10_000;
 
 /** File of an import before anything is known about it. */
