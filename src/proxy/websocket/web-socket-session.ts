@@ -10,7 +10,7 @@ import type { AttemptResult } from '../exchange/attempt.js';
 import type { RecordResult } from '../exchange/usage-record.js';
 import type { Target } from '../pool/targets.js';
 import type { UpstreamHealth } from '../pool/upstream-health.js';
-import type { BodyBudget } from '../request/body-budget.js';
+import type { BodyBudget } from '../request/body/body-budget.js';
 import type { KeyLimits } from '../request/key-limits.js';
 import type { ProxiedRequest } from '../request/proxied-request.js';
 import { ConnectionCost } from './connection-cost.js';
