@@ -6,7 +6,7 @@ import { requestCost } from '../../prices/request-cost.js';
 import type { UsageOutcome } from '../../usage/record/usage-record.js';
 import type { Admission } from '../pool/admission.js';
 import type { ProxyErrorCode, RejectionReason } from '../errors/proxy-error.js';
-import type { AttemptResult } from '../exchange/attempt.js';
+import type { AttemptResult } from '../exchange/attempt-result.js';
 import type { RecordResult } from '../exchange/usage-record.js';
 import type { Target } from '../pool/targets.js';
 import type { UpstreamHealth } from '../pool/upstream-health.js';
