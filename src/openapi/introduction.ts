@@ -130,8 +130,9 @@ const anthropic = new Anthropic({ baseURL: '${publicUrl}', apiKey: process.env.M
 await anthropic.messages.create({ model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }] });
 \`\`\`
 
-A request goes to the enabled upstreams of the key's owner, lowest \`priority\` first. If an upstream cannot be reached or
-responds with 500 or more, the next one is tried. Streams, tools and other features of an upstream are relayed unchanged.
+A request goes to the enabled upstreams of the key's owner, lowest \`priority\` first. If an upstream cannot be reached,
+or responds with 500 or more or with a status in its \`failover_on\`, the next one is tried. Streams, tools and other
+features of an upstream are relayed unchanged.
 `.trim();
 
 const SPENDING = `

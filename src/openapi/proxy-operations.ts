@@ -1,6 +1,6 @@
 import { PROXY_ERROR_CODES, createRejection } from '../proxy/errors/proxy-error.js';
 import type { ProxyErrorCode, ProxyRejection } from '../proxy/errors/proxy-error.js';
-import { headers } from './headers.js';
+import { headers, RATE_LIMIT_HEADERS } from './headers.js';
 import type { Json } from './json-schema.js';
 import { describeConnectionRejections } from './responses.js';
 
@@ -73,7 +73,7 @@ function modelsOperation(): Json {
     responses: {
       200: {
         description: 'The models.',
-        headers: headers(ID_HEADERS),
+        headers: { ...headers(ID_HEADERS), ...RATE_LIMIT_HEADERS },
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/ModelList' },
@@ -93,9 +93,10 @@ function relayOperation(method: string): Json {
     operationId: `${method}ThroughProxy`,
     summary: 'Relay a request to the first upstream that responds',
     description:
-      'Body, status and content type are relayed unchanged in both directions. After a network error or a status of 500 ' +
-      'or more, and only then, the next upstream is tried. A stream that its upstream interrupts ends with an error event ' +
-      'with the code `stream_interrupted`. `TRACE` is rejected with 405 `method_not_allowed`.',
+      'Body, status and content type are relayed unchanged in both directions. The next upstream is tried after a network ' +
+      'error, a redirect, a status of 500 or more, a status in `failover_on` of the upstream, or a stream that begins ' +
+      'with an error. A stream that its upstream interrupts ends with an error event with the code ' +
+      '`stream_interrupted`. `TRACE` is rejected with 405 `method_not_allowed`.',
     tags: ['Proxy'],
     security: SECURITY,
     parameters: [
@@ -124,7 +125,7 @@ const CHAT = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello!'
 /** Anthropic's SDK reads `Request-Id`; {@link headers} adds `X-Request-Id`. */
 const ID_HEADERS = ['Request-Id'];
 const ANY_TYPE: Json = { '*/*': { schema: {} } };
-const RELAYED: Json = { headers: headers(ID_HEADERS), content: ANY_TYPE };
+const RELAYED: Json = { headers: { ...headers(ID_HEADERS), ...RATE_LIMIT_HEADERS }, content: ANY_TYPE };
 const OWN_ERROR = { $ref: '#/components/schemas/ProxyError' };
 /** Most upstreams also reject with JSON, in their own format. */
 const OWN_OR_UPSTREAM_ERROR = {
@@ -160,7 +161,7 @@ function ownResponse(rejections: readonly ProxyRejection[]): OwnResponse {
   const errors = rejections.map(({ body }) => body);
   return {
     description: errors.map(({ error }) => `- \`${error.code}\`: ${error.message}`).join('\n'),
-    headers: headers(ID_HEADERS, rejections.flatMap(headerNames)),
+    headers: { ...headers(ID_HEADERS, rejections.flatMap(headerNames)), ...RATE_LIMIT_HEADERS },
     content: {
       'application/json': {
         schema: OWN_ERROR,

@@ -8,7 +8,8 @@ import { LimitsModule } from '../limits/limits.module.js';
 import { PricesModule } from '../prices/prices.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { Admission } from './pool/admission.js';
-import { BodyBudget } from './request/body-budget.js';
+import { ResultRecorder } from './exchange/result-recorder.js';
+import { BodyBudget } from './request/body/body-budget.js';
 import { KeyLimits } from './request/key-limits.js';
 import { ModelList } from './models/model-list.js';
 import { Pools } from './pool/pools.js';
@@ -28,6 +29,7 @@ import { UpstreamHealth } from './pool/upstream-health.js';
     ProxyHandler,
     ProxyForwarding,
     Admission,
+    ResultRecorder,
     RejectedRequests,
     Pools,
     UpstreamConnections,

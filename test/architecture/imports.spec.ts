@@ -46,7 +46,8 @@ const FOR_ALL = ['common', 'config', 'metrics'];
 
 /**
  * Folders of the second level and the folders of the same module that they may import; `.` stands for the files of the
- * module itself. Those files may import every folder of their module. A folder `dto` is part of the folder above it.
+ * module itself. Those files may import every folder of their module. A folder `dto` and every folder of the third level
+ * are part of the folder above them.
  */
 const FOLDERS: Record<string, readonly string[]> = {
   'common/api': ['text'],

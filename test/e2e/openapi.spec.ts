@@ -247,6 +247,9 @@ describe('the routes of the proxy', () => {
 });
 
 describe('the headers of a response', () => {
+  const RATE_LIMIT_HEADERS = ['requests', 'tokens'].flatMap((kind) =>
+    ['limit', 'remaining', 'reset'].map((figure) => `x-ratelimit-${figure}-${kind}`),
+  );
   const headersOf = (path: string, method: string, status: number | string): Json =>
     document.paths[path][method].responses[status].headers;
 
@@ -255,7 +258,10 @@ describe('the headers of a response', () => {
       ['/v1/models', 'get'],
       ['/v1/{path}', 'post'],
     ] as const) {
-      const listed = (status: number | string) => Object.keys(headersOf(path, method, status)).slice(2);
+      const listed = (status: number | string) =>
+        Object.keys(headersOf(path, method, status))
+          .slice(2)
+          .filter((name) => !RATE_LIMIT_HEADERS.includes(name));
       expect(listed(401)).toEqual(['WWW-Authenticate', 'X-Should-Retry']);
       expect(listed(426)).toEqual(['Upgrade']);
       expect([listed(429), listed(503)]).toEqual([['X-Should-Retry', 'Retry-After'], ['X-Should-Retry']]);
@@ -264,6 +270,22 @@ describe('the headers of a response', () => {
     for (const owner of ['/me', '/me/organizations/{id}']) {
       expect(headersOf(`${owner}/usage`, 'get', 200)).toHaveProperty('Content-Disposition');
       expect(headersOf(`${owner}/usage/requests`, 'get', 200)).toHaveProperty('Link');
+    }
+  });
+
+  it('include the limits of requests and tokens, below /v1 only', () => {
+    for (const { name, path, operation } of operations()) {
+      for (const [status, { headers }] of Object.entries<Json>(operation.responses)) {
+        const listed = Object.keys(headers).filter((header) => header.startsWith('x-ratelimit-'));
+        const isRouted = status !== '431'; // decided before there is a request
+        expect([name, status, listed]).toEqual([
+          name,
+          status,
+          path.startsWith('/v1') && isRouted ? RATE_LIMIT_HEADERS : [],
+        ]);
+        for (const header of listed)
+          expect(document.components.headers[header]).not.toHaveProperty('required');
+      }
     }
   });
 

@@ -1599,6 +1599,12 @@ export interface components {
     requestBodies: never;
     headers: {
         RequestId: string;
+        "x-ratelimit-limit-requests": number;
+        "x-ratelimit-remaining-requests": number;
+        "x-ratelimit-reset-requests": string;
+        "x-ratelimit-limit-tokens": number;
+        "x-ratelimit-remaining-tokens": number;
+        "x-ratelimit-reset-tokens": string;
     };
     pathItems: never;
 }

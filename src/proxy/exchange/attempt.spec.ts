@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 import { splitBytes } from '../../../test/support/splits.js';
 import type { ResponseHeaders } from '../wire/response-headers.js';
 import { Attempt } from './attempt.js';
-import type { ResponseReceiver } from './attempt.js';
+import type { ResponseReceiver } from './attempt-result.js';
 import type { Target } from '../pool/targets.js';
 import type { UpstreamConnections } from '../wire/upstream-connections.js';
 

@@ -1,11 +1,11 @@
 import { isServerError } from '../metering/stream-events.js';
 import type { Target } from '../pool/targets.js';
 import { BufferList } from '../wire/buffer-list.js';
-import { isEventStream } from '../wire/response-headers.js';
 import type { ResponseHeaders } from '../wire/response-headers.js';
 import type { FailureKind, ResponseListener, WireRequest } from '../wire/upstream-connection.js';
 import type { UpstreamConnections, UpstreamRequest } from '../wire/upstream-connections.js';
-import { FirstEventReader } from './first-event-reader.js';
+import type { AttemptError, AttemptResult, AttemptState, ResponseReceiver } from './attempt-result.js';
+import { FirstEventReader, mayStartWithError } from './first-event-reader.js';
 import type { StreamEvent } from './first-event-reader.js';
 import { ResponseTimer } from './response-timer.js';
 import type { Deadlines } from './response-timer.js';
@@ -30,14 +30,7 @@ export class Attempt implements ResponseListener, AttemptResult {
   /** Set while the decision depends on the first event of the stream. */
   private firstEventReader?: FirstEventReader = undefined;
   private firstEvent?: StreamEvent = undefined;
-  /**
-   * - `waiting`: no response headers yet
-   * - `undecided`: the headers are here; a stream stays undecided until its first event, other responses do not
-   * - `decided`: accepted or rejected; the rest of the response is being read
-   * - `ended`: the response is complete, though parts of it may still be buffered
-   * - `aborted`: the response was interrupted, timed out or was cancelled
-   */
-  private state: 'waiting' | 'undecided' | 'decided' | 'ended' | 'aborted' = 'waiting';
+  private state: AttemptState = 'waiting';
   private upstreamRequest: UpstreamRequest;
   private readonly timer: ResponseTimer;
   /** Arrival of the headers of an undecided stream, by `performance.now()`. */
@@ -198,42 +191,10 @@ export class Attempt implements ResponseListener, AttemptResult {
   }
 }
 
-/** Attempt as usage records and metrics report it. */
-export interface AttemptResult {
-  readonly target: Target;
-  /** Status of the response; null if there was none. */
-  readonly status: number | null;
-  readonly error: AttemptError | null;
-  /** Time until the attempt was accepted or rejected. */
-  readonly durationMs: number;
-}
-
-/** Reason for which a response was rejected. */
-export type AttemptError = FailureKind | 'status' | 'redirect' | 'stream_error' | 'cancelled';
-
-/** Receives a response that is relayed. */
-export interface ResponseReceiver {
-  /** Whether a part of the response was sent to the client. */
-  readonly hasStarted: boolean;
-  onResponseHeaders(headers: ResponseHeaders): void;
-  /** @param chunk valid until this returns */
-  onData(chunk: Buffer): void;
-  /** All bytes of one socket read were delivered; the response continues. */
-  onReadEnd(): void;
-  onEnd(): void;
-  /** The response ended before its regular end. */
-  onInterrupted(): void;
-}
-
 /** Receives the decision on an attempt. A rejection may follow if the response fails before a byte was relayed. */
 export interface AttemptListener {
   /** The response is to be relayed; no part of it was delivered yet. */
   onAccepted(attempt: Attempt): void;
   /** There is no response, or another upstream may have a better one. */
   onRejected(attempt: Attempt): void;
-}
-
-/** Whether a successful event stream may report in its first event that the provider is overloaded. */
-function mayStartWithError({ status, contentType, isEncoded, framing }: ResponseHeaders): boolean {
-  return isEventStream(contentType) && status < 300 && !isEncoded && framing !== 0;
 }

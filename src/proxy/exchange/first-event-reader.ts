@@ -1,4 +1,6 @@
 import { BufferList } from '../wire/buffer-list.js';
+import { isEventStream } from '../wire/response-headers.js';
+import type { ResponseHeaders } from '../wire/response-headers.js';
 
 /** Maximum number of bytes that are searched for the first event. */
 const LIMIT_BYTES = 65_536;
@@ -72,4 +74,9 @@ export interface StreamEvent {
 function parseValue(line: string): string {
   const start = line.indexOf(':') + 1;
   return line.slice(line[start] === ' ' ? start + 1 : start);
+}
+
+/** Whether a successful event stream may report in its first event that the provider is overloaded. */
+export function mayStartWithError({ status, contentType, isEncoded, framing }: ResponseHeaders): boolean {
+  return isEventStream(contentType) && status < 300 && !isEncoded && framing !== 0;
 }

@@ -16,7 +16,7 @@ import {
   toClientHeaders,
   withLimitHeaders,
 } from '../wire/wire-headers.js';
-import type { ResponseReceiver } from './attempt.js';
+import type { ResponseReceiver } from './attempt-result.js';
 import { EventBoundary, interruptionEvent, isResponsesPath, SequenceTracker } from './interruption-event.js';
 
 /** Chunks of at least this size fill the socket's queue before its entries become many. */

@@ -2,13 +2,13 @@ import { firstCodePoints } from '../../common/text/text.js';
 import { NO_COST, requestCost } from '../../prices/request-cost.js';
 import type { RequestCost } from '../../prices/request-cost.js';
 import type { UpstreamAttempt, UsageOutcome, UsageRecord } from '../../usage/record/usage-record.js';
-import type { AttemptResult } from './attempt.js';
+import type { AttemptResult } from './attempt-result.js';
 import { NO_USAGE } from '../metering/meter.js';
 import type { MeteredUsage } from '../metering/meter.js';
 import type { TokenCounts } from '../metering/token-counts.js';
-import { generatesNothing } from '../request/generates-nothing.js';
+import { generatesNothing } from '../request/model/generates-nothing.js';
 import type { ProxiedRequest } from '../request/proxied-request.js';
-import { recordedModel } from '../request/request-fields.js';
+import { recordedModel } from '../request/model/request-fields.js';
 
 const PATH_LIMIT = 1_024;
 /**

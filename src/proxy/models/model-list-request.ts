@@ -2,7 +2,7 @@ import { GrowingBuffer } from '../../common/api/growing-buffer.js';
 import { ANTHROPIC_VERSION } from '../../upstreams/provider.js';
 import type { ResponseHeaders } from '../wire/response-headers.js';
 import { Attempt } from '../exchange/attempt.js';
-import type { AttemptError, ResponseReceiver } from '../exchange/attempt.js';
+import type { AttemptError, ResponseReceiver } from '../exchange/attempt-result.js';
 import { EMPTY_BUFFER } from '../wire/empty-buffer.js';
 import { createWireRequest } from '../pool/targets.js';
 import type { Target } from '../pool/targets.js';

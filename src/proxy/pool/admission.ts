@@ -7,7 +7,7 @@ import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
 import type { RejectionReason } from '../errors/proxy-error.js';
 import type { Pool } from './pools.js';
 import { upstreamsFor } from './routing.js';
-import { generatesNothing } from '../request/generates-nothing.js';
+import { generatesNothing } from '../request/model/generates-nothing.js';
 import type { ProxiedRequest } from '../request/proxied-request.js';
 
 const SHOWN_MODEL_LENGTH = 200;

@@ -6,9 +6,9 @@ import type { ModelRules } from '../../upstreams/models/model-rules.js';
 import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
 import { LOOP_HEADER, LOOP_TOKEN } from '../request/loop-detection.js';
 import type { ProxiedRequest } from '../request/proxied-request.js';
-import type { RequestFields } from '../request/request-fields.js';
-import { replacePathModel, replaceQueryModel } from '../request/requested-model.js';
-import type { RequestedModel } from '../request/requested-model.js';
+import type { RequestFields } from '../request/model/request-fields.js';
+import { replacePathModel, replaceQueryModel } from '../request/model/requested-model.js';
+import type { RequestedModel } from '../request/model/requested-model.js';
 import type { WireRequest } from '../wire/upstream-connection.js';
 
 /** Sent only to upstreams whose key is a proxy key: no other upstream leads to a mintkeep. */

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/http-exchange.js';
-import { NO_FIELDS, recordedModel } from '../request/request-fields.js';
-import type { RequestFields } from '../request/request-fields.js';
-import { findQueryModel } from '../request/requested-model.js';
+import { NO_FIELDS, recordedModel } from '../request/model/request-fields.js';
+import type { RequestFields } from '../request/model/request-fields.js';
+import { findQueryModel } from '../request/model/requested-model.js';
 import { parseProtocols } from '../request/proxy-credential.js';
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/;

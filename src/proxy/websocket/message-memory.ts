@@ -1,6 +1,6 @@
-import type { BodyBudget } from '../request/body-budget.js';
-import { LARGE_BODY_BYTES } from '../request/held-body.js';
-import type { HeldBody } from '../request/held-body.js';
+import type { BodyBudget } from '../request/body/body-budget.js';
+import { LARGE_BODY_BYTES } from '../request/body/held-body.js';
+import type { HeldBody } from '../request/body/held-body.js';
 import { MESSAGE_LIMIT_BYTES } from './client-socket.js';
 import type { RelayPeer } from './relay-peer.js';
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Settings } from '../../config/settings.js';
-import { BodyBudget } from '../request/body-budget.js';
+import { BodyBudget } from '../request/body/body-budget.js';
 import { MESSAGE_LIMIT_BYTES } from './client-socket.js';
 import { MessageMemory } from './message-memory.js';
 import { HIGH_WATER_MESSAGES, RelayPeer } from './relay-peer.js';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
 import type { buildConnector } from 'undici';
-import type { AttemptError, AttemptResult } from '../exchange/attempt.js';
+import type { AttemptError, AttemptResult } from '../exchange/attempt-result.js';
 import type { Target } from '../pool/targets.js';
 import type { FailureKind } from '../wire/upstream-connection.js';
 import { toFailureKind } from '../wire/upstream-connections.js';

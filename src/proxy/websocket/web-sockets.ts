@@ -7,7 +7,7 @@ import { Metrics } from '../../metrics/metrics.js';
 import { AddressGuard } from '../../upstreams/network/address-guard.js';
 import { guardedConnector } from '../../upstreams/network/guarded-connector.js';
 import { Admission } from '../pool/admission.js';
-import { BodyBudget } from '../request/body-budget.js';
+import { BodyBudget } from '../request/body/body-budget.js';
 import { KeyLimits } from '../request/key-limits.js';
 import type { RecordResult } from '../exchange/usage-record.js';
 import type { Targets } from '../pool/targets.js';

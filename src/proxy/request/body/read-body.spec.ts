@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { HttpRequest } from '../../http/http-exchange.js';
-import type { Settings } from '../../config/settings.js';
+import type { HttpRequest } from '../../../http/http-exchange.js';
+import type { Settings } from '../../../config/settings.js';
 import { BodyBudget } from './body-budget.js';
 import { LARGE_BODY_BYTES } from './held-body.js';
 import type { HeldBody } from './held-body.js';

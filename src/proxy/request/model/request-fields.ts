@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { storableText } from '../../common/text/text.js';
-import { EMPTY_BUFFER } from '../wire/empty-buffer.js';
-import { OPEN_BRACE, readObject, skipSpace } from '../json/json-members.js';
-import type { MemberSpan, ObjectText } from '../json/json-members.js';
+import { storableText } from '../../../common/text/text.js';
+import { EMPTY_BUFFER } from '../../wire/empty-buffer.js';
+import { OPEN_BRACE, readObject, skipSpace } from '../../json/json-members.js';
+import type { MemberSpan, ObjectText } from '../../json/json-members.js';
 import type { Edit } from './edit.js';
 import { findFormModel, isFormData } from './form-model.js';
 import { findPathModel } from './requested-model.js';

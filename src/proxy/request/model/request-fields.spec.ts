@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readObject } from '../json/json-members.js';
+import { readObject } from '../../json/json-members.js';
 import { applyEdits } from './edit.js';
 import { modelEdit } from './requested-model.js';
 import { NO_FIELDS, parseFields } from './request-fields.js';

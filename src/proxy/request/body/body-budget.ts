@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Settings } from '../../config/settings.js';
+import { Settings } from '../../../config/settings.js';
 import { TICK_MS } from './body-pace.js';
 import { HeldBody } from './held-body.js';
 import type { BodyOwner, Pausable, Reservations } from './held-body.js';

@@ -1,7 +1,7 @@
-import { GrowingBuffer } from '../../common/api/growing-buffer.js';
-import type { HttpRequest } from '../../http/http-exchange.js';
+import { GrowingBuffer } from '../../../common/api/growing-buffer.js';
+import type { HttpRequest } from '../../../http/http-exchange.js';
 import type { BodyBudget } from './body-budget.js';
-import { EMPTY_BUFFER } from '../wire/empty-buffer.js';
+import { EMPTY_BUFFER } from '../../wire/empty-buffer.js';
 import { LARGE_BODY_BYTES } from './held-body.js';
 import type { HeldBody } from './held-body.js';
 

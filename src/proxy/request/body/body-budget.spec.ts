@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Settings } from '../../config/settings.js';
+import type { Settings } from '../../../config/settings.js';
 import { BodyBudget } from './body-budget.js';
 import { STEP_BYTES } from './held-body.js';
 import type { HeldBody } from './held-body.js';
