@@ -9,11 +9,7 @@ import { Settings } from '../../config/settings.js';
 import { standbyOptions } from '../../database/connection/data-source.js';
 import { assertSessionSettings } from '../../database/connection/database-check.js';
 import { createObservedClient } from '../../database/connection/pool-client.js';
-import {
-  isSerializationFailure,
-  isStatementTimeout,
-  isUnstorable,
-} from '../../database/connection/sql-states.js';
+import { isStatementTimeout } from '../../database/connection/sql-states.js';
 import { Metrics } from '../../metrics/metrics.js';
 
 /** Ten times as long as the summary of a year at 1,000 requests a second by day and model. */
@@ -78,17 +74,27 @@ export class UsageDatabase implements OnModuleInit, OnApplicationShutdown {
     const { usageDatabaseUrl } = this.settings;
     if (usageDatabaseUrl === undefined || performance.now() < this.pausedUntil)
       return this.primary.transaction(work);
+    const standby = await this.connect(usageDatabaseUrl).catch((error: unknown) => this.onFailure(error));
+    if (!standby) return this.primary.transaction(work);
     try {
-      const standby = await this.connect(usageDatabaseUrl);
       const result = await standby.transaction(work);
       this.onSuccess();
       return result;
     } catch (error) {
       if (isStatementTimeout(error)) throw error;
-      // A replayed change may conflict with a query. That, and rejected values, say nothing about the standby.
-      if (!isSerializationFailure(error) && !isUnstorable(error)) this.onFailure(error);
+      await this.onFailedQuery(standby, error);
       return this.primary.transaction(work);
     }
+  }
+
+  /**
+   * Finds out whether the standby is still there. A replayed change may cancel a query, or end its connection; other
+   * connections then still work.
+   */
+  private async onFailedQuery(standby: DataSource, error: unknown): Promise<void> {
+    const reason = errorMessage(error);
+    this.logger.warn({ reason }, 'a query of usage failed on the standby and runs on the primary');
+    await standby.query('SELECT 1').catch((lost: unknown) => this.onFailure(lost));
   }
 
   /** Connects once. A failed attempt is repeated by the next call. */
