@@ -32,6 +32,10 @@ class FakeSocket extends EventEmitter {
     this.callbacks.push(callback);
   }
 
+  close(): void {
+    this.emit('close', 1_000, Buffer.alloc(0));
+  }
+
   flush(): void {
     for (const callback of this.callbacks.splice(0)) callback();
   }
@@ -77,6 +81,7 @@ it('passes messages that were read before a verification on after it', () => {
   relay.resumeClient();
   expect(upstream.socket.sent).toEqual(['a', 'b']);
   expect(client.socket.isPaused).toBe(false);
+  client.socket.close(); // ends the heartbeat
 });
 
 describe('large messages', () => {

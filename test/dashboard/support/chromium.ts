@@ -5,6 +5,9 @@ import type { BrowserContext } from 'playwright-core';
 import { BROWSER_FLAGS } from '../../support/browser.js';
 import { CHROMIUM_PATH } from '../../support/requirements.js';
 
+/** Exceeds the start of a browser on a busy machine. */
+const CONNECT_TIMEOUT_MS = 50_000;
+
 /** Chromium with a profile on disk, in processes of its own. */
 export interface Chromium {
   readonly context: BrowserContext;
@@ -17,7 +20,9 @@ export async function startChromium(profile: string): Promise<Chromium> {
   const flags = [...BROWSER_FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0'];
   const child = spawn(CHROMIUM_PATH!, flags, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   const closed = once(child, 'close');
-  const browser = await chromium.connectOverCDP(await debuggingUrl(child.stderr));
+  const browser = await chromium.connectOverCDP(await debuggingUrl(child.stderr), {
+    timeout: CONNECT_TIMEOUT_MS,
+  });
   return {
     context: browser.contexts()[0]!,
     kill: async () => {
