@@ -68,6 +68,8 @@ describeWith(CHROMIUM, 'the navigation of the dashboard', () => {
     const search = page.getByPlaceholder('Open a project or document');
     await search.fill('lighthouses');
     await page.getByText('about lighthouses').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.locator('[data-selected]', { hasText: 'about lighthouses' }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await search.waitFor({ state: 'detached' });
