@@ -3,7 +3,6 @@ import type { HttpRequest, HttpResponse } from '../http/http-exchange.js';
 import { Settings } from '../config/settings.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
 import type { AuthenticatedKey } from '../keys/key-authenticator.js';
-import { parseRequestTarget } from '../upstreams/target-url.js';
 import type { PoolUpstream } from '../upstreams/upstreams.service.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Admission } from './pool/admission.js';
@@ -136,8 +135,7 @@ export class ProxyForwarding {
       return this.results.reject(response, request, 'no_upstream', 'no_upstream');
     const upstreams = this.admission.route(request, pool);
     if ('code' in upstreams) return this.results.reject(response, request, upstreams, 'client_error');
-    if (!parseRequestTarget(request.target))
-      return this.results.reject(response, request, 'not_found', 'client_error');
+    if (!request.requestTarget) return this.results.reject(response, request, 'not_found', 'client_error');
     const admitted = this.admission.admit(request);
     if (!(admitted instanceof Promise)) return this.forward(request, response, upstreams, admitted);
     admitted.then(
@@ -162,7 +160,7 @@ export class ProxyForwarding {
     if (!isWebSocket && isModelList(request))
       return this.models.respond(request, response, inOrder, this.results.record);
     if (!isWebSocket && respondWithModel(request, response, inOrder, this.results.record)) return;
-    const targets = Targets.create(inOrder, request, MAX_TRIED_UPSTREAMS)!; // the target was parsed before
+    const targets = Targets.create(inOrder, request, MAX_TRIED_UPSTREAMS)!; // the target was checked before
     if (isWebSocket) return this.webSockets.start(request, response, targets, this.results.record);
     new Exchange(request, response, targets, this.services).start();
   }

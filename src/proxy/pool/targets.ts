@@ -38,11 +38,11 @@ export class Targets {
    */
   static create(
     upstreams: readonly PoolUpstream[],
-    { target, fields: { requestedModel } }: RoutedRequest,
+    { requestTarget, fields: { requestedModel } }: RoutedRequest,
     limit: number,
   ): Targets | undefined {
-    const parsed = parseRequestTarget(target);
-    return parsed && new Targets(upstreams, parsed, requestedModel, Math.min(limit, upstreams.length));
+    const end = Math.min(limit, upstreams.length);
+    return requestTarget && new Targets(upstreams, requestTarget, requestedModel, end);
   }
 
   /** @returns undefined after the last target that the limit allows */
@@ -120,7 +120,7 @@ function getEndpoint(upstream: PoolUpstream): Endpoint {
 interface Endpoint extends EndpointUrl, Omit<Target, 'path' | 'origin' | 'upstreamModel' | 'rules'> {}
 
 /** Request whose upstreams are chosen. */
-export type RoutedRequest = Pick<ProxiedRequest, 'target' | 'fields'>;
+export type RoutedRequest = Pick<ProxiedRequest, 'requestTarget' | 'fields'>;
 
 function upstreamModelOf(rules: ModelRules, model: string): string | null {
   const upstreamModel = rules.find(model)?.toUpstream(model) ?? model;

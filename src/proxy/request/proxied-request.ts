@@ -3,6 +3,8 @@ import type { HttpRequest } from '../../http/http-exchange.js';
 import { requestIdFor } from '../../common/api/request-id.js';
 import type { AuthenticatedKey } from '../../keys/key-authenticator.js';
 import type { OwnPrices } from '../../prices/own-prices.js';
+import { parseRequestTarget } from '../../upstreams/target-url.js';
+import type { RequestTarget } from '../../upstreams/target-url.js';
 import { EMPTY_BUFFER } from '../wire/empty-buffer.js';
 import { applyEdits } from './model/edit.js';
 import type { Edit } from './model/edit.js';
@@ -41,6 +43,7 @@ export class ProxiedRequest {
   readonly arrivedAtMs = Date.now();
   private ownId?: string = undefined;
   private ownTime?: string = undefined;
+  private parsedTarget?: RequestTarget = undefined;
 
   constructor(
     /** Replaced when the key is verified again. */
@@ -56,6 +59,11 @@ export class ProxiedRequest {
   /** `X-Request-Id` of the request and its response. */
   get id(): string {
     return (this.ownId ??= requestIdFor(this.request));
+  }
+
+  /** Target for upstreams, parsed once; undefined if it leads to none. */
+  get requestTarget(): RequestTarget | undefined {
+    return (this.parsedTarget ??= parseRequestTarget(this.target));
   }
 
   /** Time of arrival; ISO 8601. */
