@@ -49,10 +49,7 @@ export class LimitEnforcer {
     const { scopes, buckets } = this.countersOf(limits);
     for (const scope of scopes)
       if (this.consumption.needsRead(scope, time)) return this.decideLater(scopes, buckets);
-    const isOffline = this.buckets.isOffline(now);
-    for (const bucket of buckets)
-      if (!isOffline && !bucket.hasToken(now) && !bucket.isEmpty(now))
-        return this.decideLater(scopes, buckets);
+    for (const bucket of buckets) if (this.needsTake(bucket, now)) return this.decideLater(scopes, buckets);
     return this.decide(scopes, buckets, now, time);
   }
 
@@ -97,6 +94,11 @@ export class LimitEnforcer {
     };
   }
 
+  /** Whether only the database knows if there is a token. */
+  private needsTake(bucket: LocalBucket, now: number): boolean {
+    return !this.buckets.isOffline(now) && !bucket.hasToken(now) && !bucket.isEmpty(now);
+  }
+
   private async decideLater(
     scopes: readonly ScopeConsumption[],
     buckets: readonly LocalBucket[],
@@ -104,8 +106,7 @@ export class LimitEnforcer {
     for (let attempt = 0; attempt < MAX_WAITS; attempt++) {
       const [now, time] = [performance.now(), Date.now()];
       const unread = scopes.filter((scope) => this.consumption.needsRead(scope, time));
-      const isOffline = this.buckets.isOffline(now);
-      const missing = buckets.filter((bucket) => !isOffline && !bucket.hasToken(now) && !bucket.isEmpty(now));
+      const missing = buckets.filter((bucket) => this.needsTake(bucket, now));
       if (unread.length === 0 && missing.length === 0) break;
       await Promise.all([
         unread.length > 0 ? this.consumption.read(unread) : undefined,
