@@ -92,8 +92,6 @@ export async function connect(dataSource: DataSource): Promise<DataSource> {
 }
 
 function withMetrics(options: DataSourceOptions, { dependencies }: Metrics): DataSourceOptions {
-  const Client = createObservedClient(RESPONSE_TIMEOUT_MS, (...query) =>
-    dependencies.databaseQueried(...query),
-  );
+  const Client = createObservedClient(RESPONSE_TIMEOUT_MS, dependencies.databaseQueried);
   return { ...options, extra: { ...(options.extra as object), Client } };
 }

@@ -31,7 +31,8 @@ export class DependencyMetrics {
     this.storage.observe({ operation, outcome }, seconds);
   }
 
-  databaseQueried(outcome: Outcome, seconds: number): void {
+  /** Can be passed on as a function. */
+  readonly databaseQueried = (outcome: Outcome, seconds: number): void => {
     this.database.observe({ outcome }, seconds);
-  }
+  };
 }

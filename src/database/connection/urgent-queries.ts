@@ -41,11 +41,9 @@ export class UrgentQueries implements OnApplicationShutdown {
    */
   async rows<Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
     const beganAt = performance.now();
-    const pool = this.pools.at(-1)!;
     try {
-      return await preparedRows<Row>(pool, statement, values);
+      return await this.rowsOnce<Row>(statement, values);
     } catch (error) {
-      this.replace(pool);
       if (performance.now() - beganAt > IMMEDIATE_MS) throw error;
       return preparedRows<Row>(this.pools.at(-1)!, statement, values);
     }
@@ -85,13 +83,12 @@ export class UrgentQueries implements OnApplicationShutdown {
 
   private newPool(): pg.Pool {
     const options = this.dataSource.options as PostgresDataSourceOptions;
-    const { dependencies } = this.metrics;
     const pool = new pg.Pool({
       ...(options.extra as pg.PoolConfig),
       connectionString: options.url,
       max: POOL_SIZE,
       connectionTimeoutMillis: TIMEOUT_MS,
-      Client: createObservedClient(TIMEOUT_MS, (...query) => dependencies.databaseQueried(...query)),
+      Client: createObservedClient(TIMEOUT_MS, this.metrics.dependencies.databaseQueried),
     });
     return pool.on('error', onIdleConnectionError);
   }

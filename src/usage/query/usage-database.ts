@@ -107,10 +107,7 @@ export class UsageDatabase implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async open(url: string): Promise<DataSource> {
-    const { dependencies } = this.metrics;
-    const Client = createObservedClient(RESPONSE_TIMEOUT_MS, (...query) =>
-      dependencies.databaseQueried(...query),
-    );
+    const Client = createObservedClient(RESPONSE_TIMEOUT_MS, this.metrics.dependencies.databaseQueried);
     const standby = new DataSource(standbyOptions(url, concurrentQueries(this.settings), Client));
     await standby.initialize();
     try {
