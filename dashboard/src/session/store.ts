@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { closeDeviceSession, openDeviceSession } from './device-session';
 import { readSession } from './token';
+import { Store } from '../text/store';
 import type { Session } from './token';
 
 const STORAGE_KEY = 'mintkeep.session';
@@ -13,43 +14,34 @@ export type SessionState =
 
 /** Session of this tab. It lives in `sessionStorage`, so it ends with the tab. */
 class SessionStore {
-  private state: SessionState = restore();
-  private readonly listeners = new Set<() => void>();
+  private readonly state = new Store<SessionState>(restore());
+  readonly snapshot = this.state.snapshot;
+  readonly subscribe = this.state.subscribe;
 
   /** Session for requests. */
   current(): Session | undefined {
-    return this.state.status === 'signed-in' ? this.state.session : undefined;
+    const state = this.snapshot();
+    return state.status === 'signed-in' ? state.session : undefined;
   }
-
-  readonly snapshot = (): SessionState => this.state;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
 
   signIn(session: Session): void {
     sessionStorage.setItem(STORAGE_KEY, session.token);
-    this.change({ status: 'signed-in', session });
+    this.state.set({ status: 'signed-in', session });
     void openDeviceSession(session.token);
   }
 
   /** @param token rejected by the service; a newer session stays valid */
   expire(token: string | undefined): void {
-    if (this.state.status !== 'signed-in' || this.state.session.token !== token) return;
+    const session = this.current();
+    if (!session || session.token !== token) return;
     sessionStorage.removeItem(STORAGE_KEY);
-    this.change({ status: 'expired', session: this.state.session });
+    this.state.set({ status: 'expired', session });
   }
 
   signOut(): void {
     sessionStorage.removeItem(STORAGE_KEY);
-    this.change({ status: 'signed-out' });
+    this.state.set({ status: 'signed-out' });
     void closeDeviceSession();
-  }
-
-  private change(state: SessionState): void {
-    this.state = state;
-    for (const listener of this.listeners) listener();
   }
 }
 

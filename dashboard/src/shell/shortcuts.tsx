@@ -2,29 +2,19 @@ import { Group, Kbd, Modal, Stack, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import type { ReactNode } from 'react';
+import { Store } from '../text/store';
 
 const Palette = lazy(() => import('../palette/palette'));
 
 type Overlay = 'none' | 'palette' | 'shortcuts';
 
-let overlay: Overlay = 'none';
-const listeners = new Set<() => void>();
-
-function show(next: Overlay): void {
-  overlay = next;
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+const overlay = new Store<Overlay>('none');
 
 /** Opens the command palette. */
-export const openPalette = (): void => show('palette');
+export const openPalette = (): void => overlay.set('palette');
 /** Opens the list of keyboard shortcuts. */
-export const openShortcuts = (): void => show('shortcuts');
-const closeOverlay = () => show('none');
+export const openShortcuts = (): void => overlay.set('shortcuts');
+const closeOverlay = () => overlay.set('none');
 
 const SHORTCUTS: readonly (readonly [keys: readonly string[], effect: string])[] = [
   [['Ctrl', 'K'], 'Open a project or document, or search in the project'],
@@ -37,7 +27,7 @@ const SHORTCUTS: readonly (readonly [keys: readonly string[], effect: string])[]
 
 /** Keys that work on every page, and the overlays that they open. */
 export function Shortcuts(): ReactNode {
-  const current = useSyncExternalStore(subscribe, () => overlay);
+  const current = useSyncExternalStore(overlay.subscribe, overlay.snapshot);
   const [wasOpened, setWasOpened] = useState(false);
   if (current === 'palette' && !wasOpened) setWasOpened(true);
   useHotkeys([
