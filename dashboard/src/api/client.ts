@@ -3,11 +3,11 @@ import type { Middleware } from 'openapi-fetch';
 import { sessions } from '../session/store';
 import { ApiError, UnreachableError } from './errors';
 import type { components, paths } from './schema';
+import { UNAUTHORIZED } from './statuses';
 
 /** Schemas of the OpenAPI document, by name. */
 export type Schemas = components['schemas'];
 
-const UNAUTHORIZED = 401;
 const BEARER = 'Bearer ';
 
 /** Adds the session to each request, and turns responses with an error status into exceptions. */

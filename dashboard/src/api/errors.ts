@@ -1,3 +1,5 @@
+import { SERVER_ERROR } from './statuses';
+
 /** Error body of every route. Those of the proxy have a code, and a type for the libraries of providers. */
 interface ErrorBody {
   readonly error?: { readonly type?: string; readonly code?: string; readonly message?: string };
@@ -43,7 +45,6 @@ interface ErrorText {
 }
 
 const CLIENT_ERROR = 400;
-const SERVER_ERROR = 500;
 
 /** Remedies by error type, which say more than the status does. */
 const ADVICE_BY_TYPE: Record<string, string> = {
@@ -75,6 +76,12 @@ export function explainError(error: unknown): ErrorText {
   const { status, requestId } = error;
   const advice = ADVICE_BY_TYPE[error.type ?? ''] ?? ADVICE[status] ?? generalAdvice(status);
   return { title: sentence(error.message), advice, requestId };
+}
+
+/** Appends the id of the request that failed, for the operator of the service, if there is one. */
+export function withRequestId(error: unknown, text: string): string {
+  const { requestId } = explainError(error);
+  return requestId ? `${text} (request ${requestId})` : text;
 }
 
 /** @param status 0 if the response began, but was interrupted */

@@ -1,9 +1,9 @@
 import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { showError } from '../ui/forms/form-error';
 import { ApiError } from './errors';
+import { SERVER_ERROR } from './statuses';
 
 const RETRIES = 2;
-const SERVER_ERROR = 500;
 /** Age up to which a list is shown without a reload. */
 const FRESH_MS = 5_000;
 

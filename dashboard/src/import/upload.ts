@@ -1,10 +1,10 @@
-import { explainError, isApiError } from '../api/errors';
+import { explainError, isApiError, withRequestId } from '../api/errors';
+import { UNAUTHORIZED } from '../api/statuses';
 import { mapConcurrently } from '../text/map-concurrently';
 import type { PlannedDocument, SkippedFile } from './plan';
 
 /** Documents that are stored at the same time. */
 const PARALLEL = 4;
-const UNAUTHORIZED = 401;
 
 /** State of an upload. */
 export interface Progress {
@@ -51,7 +51,6 @@ export async function upload(
 
 /** Cause, remedy and request id in one line. */
 function describeError(error: unknown): string {
-  const { title, advice, requestId } = explainError(error);
-  const text = advice === '' ? title : `${title}. ${advice}`;
-  return requestId ? `${text} (request ${requestId})` : text;
+  const { title, advice } = explainError(error);
+  return withRequestId(error, `${title}. ${advice}`);
 }

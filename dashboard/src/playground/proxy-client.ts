@@ -3,8 +3,8 @@ import { mintKey } from '../keys/queries';
 import { sessions } from '../session/store';
 import { readChatStream } from './event-stream';
 import type { ChatChunk } from './event-stream';
+import { UNAUTHORIZED } from '../api/statuses';
 
-const UNAUTHORIZED = 401;
 const HOUR_MS = 3_600_000;
 /** Time before its end at which a key is replaced, so that it outlives a long response. */
 const MARGIN_MS = 600_000;

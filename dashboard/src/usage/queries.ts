@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { api, fetchWithSession, take } from '../api/client';
+import { api, fetchOrThrow, take } from '../api/client';
 import type { Schemas } from '../api/client';
-import { ApiError } from '../api/errors';
 import { rangeQuery } from './view';
 import type { Group, Range, UsageView } from './view';
 
@@ -73,7 +72,6 @@ export async function loadCsv(id: number, view: UsageView): Promise<Blob> {
       : { from, to, ...filters, ...(onlyErrors && { outcome: FAILED.join(',') }) },
   );
   const path = `/me/organizations/${id}/usage${tab === 'charts' ? '' : '/requests'}?${query.toString()}`;
-  const response = await fetchWithSession(path, { headers: { Accept: 'text/csv' } });
-  if (!response.ok) throw await ApiError.from(response);
+  const response = await fetchOrThrow(path, { headers: { Accept: 'text/csv' } });
   return response.blob();
 }

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
-import { explainError } from '../../api/errors';
+import { explainError, withRequestId } from '../../api/errors';
 import { documentsQuery } from '../../documents/queries';
 import type { DocumentAddress, DocumentSummary, LoadedDocument } from '../../documents/queries';
 import { contentsQuery, moveContent } from '../../links/contents';
@@ -132,7 +132,7 @@ function FailedLinks({ failed, isPending, onRetry, onClose }: FailedProps): Reac
         <List size="sm">
           {failed.map(({ document, error }) => (
             <List.Item key={document.id}>
-              {document.title}: {describe(error)}
+              {document.title}: {withRequestId(error, explainError(error).title)}
             </List.Item>
           ))}
         </List>
@@ -147,11 +147,6 @@ function FailedLinks({ failed, isPending, onRetry, onClose }: FailedProps): Reac
       </Group>
     </Stack>
   );
-}
-
-function describe(error: unknown): string {
-  const { title, requestId } = explainError(error);
-  return requestId ? `${title} (request ${requestId})` : title;
 }
 
 interface AffectedProps {

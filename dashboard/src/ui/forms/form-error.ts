@@ -1,5 +1,5 @@
 import { notifications } from '@mantine/notifications';
-import { ApiError, explainError } from '../../api/errors';
+import { ApiError, explainError, withRequestId } from '../../api/errors';
 
 /** Part of Mantine's form that {@link showFormError} uses. */
 interface Form {
@@ -13,13 +13,11 @@ interface Form {
 export function showFormError(form: Form, error: unknown, fields: Record<string, string>): void {
   const field = error instanceof ApiError && error.type !== undefined ? fields[error.type] : undefined;
   if (field === undefined) return showError(error);
-  const { title, requestId } = explainError(error);
-  form.setFieldError(field, requestId ? `${title} (request ${requestId})` : title);
+  form.setFieldError(field, withRequestId(error, explainError(error).title));
 }
 
 /** Shows an error as a notification, with the remedy and the request id. */
 export function showError(error: unknown): void {
-  const { title, advice, requestId } = explainError(error);
-  const message = requestId ? `${advice} (request ${requestId})` : advice;
-  notifications.show({ color: 'red', title, message });
+  const { title, advice } = explainError(error);
+  notifications.show({ color: 'red', title, message: withRequestId(error, advice) });
 }
