@@ -3,7 +3,7 @@ import type { FakeUpstream } from '../support/fake-upstream.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { seriousViolations, sidewaysScroll } from './support/accessibility.js';
 import { startDashboard } from './support/dashboard.js';
-import type { Dashboard } from './support/dashboard.js';
+import type { Dashboard, Person } from './support/dashboard.js';
 
 const event = (payload: object) => `data: ${JSON.stringify(payload)}\n\n`;
 const delta = (content: string) => event({ choices: [{ index: 0, delta: { content } }] });
@@ -30,6 +30,19 @@ describeWith(CHROMIUM, 'the playground', () => {
     await upstream.close();
     await dashboard.close();
   });
+
+  /** Opens the playground of a new person who has an upstream, and writes a prompt. */
+  async function openWithPrompt(user: string): Promise<Person> {
+    const person = await dashboard.signedIn(user);
+    const { page, agent } = person;
+    await agent
+      .post('/me/upstreams')
+      .send({ name: 'Local', base_url: `${upstream.url}/v1`, api_key: 'sk-12345678' });
+    await page.goto(dashboard.url);
+    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByLabel('Prompt').fill('Say hello');
+    return person;
+  }
 
   it('leads from the sign-in to the first response in five clicks', async () => {
     const { page } = await dashboard.open();
@@ -80,13 +93,7 @@ describeWith(CHROMIUM, 'the playground', () => {
   });
 
   it('mints another key when its key was revoked', async () => {
-    const { page, agent } = await dashboard.signedIn('user-4');
-    await agent
-      .post('/me/upstreams')
-      .send({ name: 'Local', base_url: `${upstream.url}/v1`, api_key: 'sk-12345678' });
-    await page.goto(dashboard.url);
-    await page.getByRole('link', { name: 'Playground' }).click();
-    await page.getByLabel('Prompt').fill('Say hello');
+    const { page, agent } = await openWithPrompt('user-4');
     const { body } = await agent.get('/me/keys').expect(200);
     await agent.delete(`/me/keys/${body.keys[0].id}`).expect(204);
     await page.getByRole('button', { name: 'Send' }).click();
@@ -122,13 +129,7 @@ describeWith(CHROMIUM, 'the playground', () => {
   });
 
   it('stops a response', async () => {
-    const { page, agent } = await dashboard.signedIn('user-3');
-    await agent
-      .post('/me/upstreams')
-      .send({ name: 'Local', base_url: `${upstream.url}/v1`, api_key: 'sk-12345678' });
-    await page.goto(dashboard.url);
-    await page.getByRole('link', { name: 'Playground' }).click();
-    await page.getByLabel('Prompt').fill('Say hello');
+    const { page } = await openWithPrompt('user-3');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('Hello', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
