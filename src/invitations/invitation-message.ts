@@ -3,15 +3,17 @@ import { html } from '../common/pages/html.js';
 import { toDisplayName } from '../common/text/display-name.js';
 import { EMAIL_MAX_LENGTH } from '../common/text/text.js';
 import type { Settings } from '../config/settings.js';
+import { mailPage } from '../mail/mail-message.js';
+import type { MailMessage } from '../mail/mail-message.js';
 import { looksLikeAddress } from '../common/text/address-like.js';
 import type { InvitationRow } from './invitation-rows.js';
 
-/** Creates the mail as text and as HTML without images or other external resources. */
+/** Creates the mail as text and as HTML. */
 export function invitationMessage(
   { response, organizationName, organizationSlug }: InvitationRow,
   token: string,
   settings: Settings,
-): { to: string; subject: string; text: string; html: string } {
+): MailMessage {
   const { email, role, invited_by, expires_at } = response;
   const inviter = displayLine(invited_by.email, EMAIL_MAX_LENGTH) ?? 'Somebody';
   const name = displayLine(organizationName, NAME_MAX_CODE_POINTS) ?? organizationSlug;
@@ -28,29 +30,22 @@ export function invitationMessage(
       link,
       `The link is valid until ${until}. If you do not expect this invitation, ignore this mail.`,
     ].join('\n\n'),
-    html: html`<!doctype html>
-      <html lang="en">
-        <body
-          style="margin:0;padding:32px 16px;background:#f4f4f2;font:16px/1.5 system-ui,sans-serif;color:#1c1c1a"
-        >
-          <div style="max-width:480px;margin:0 auto;padding:32px;background:#fff;border-radius:12px">
-            <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">Join ${name}</h1>
-            <p>${inviter} invites you to join <strong>${name}</strong> as ${as}.</p>
-            <p style="margin:28px 0">
-              <a
-                href="${link}"
-                style="display:inline-block;padding:12px 24px;border-radius:8px;background:#1f6f54;color:#fff;text-decoration:none;font-weight:600"
-                >Accept the invitation</a
-              >
-            </p>
-            <p style="color:#5c5c57;font-size:14px">
-              The invitation is for ${email} and valid until ${until}. If you do not expect this invitation,
-              ignore this mail.
-            </p>
-            <p style="color:#5c5c57;font-size:14px;word-break:break-all">${link}</p>
-          </div>
-        </body>
-      </html>`.toString(),
+    html: mailPage(
+      `Join ${name}`,
+      html`<p>${inviter} invites you to join <strong>${name}</strong> as ${as}.</p>
+        <p style="margin:28px 0">
+          <a
+            href="${link}"
+            style="display:inline-block;padding:12px 24px;border-radius:8px;background:#1f6f54;color:#fff;text-decoration:none;font-weight:600"
+            >Accept the invitation</a
+          >
+        </p>
+        <p style="color:#5c5c57;font-size:14px">
+          The invitation is for ${email} and valid until ${until}. If you do not expect this invitation, ignore
+          this mail.
+        </p>
+        <p style="color:#5c5c57;font-size:14px;word-break:break-all">${link}</p>`,
+    ),
   };
 }
 

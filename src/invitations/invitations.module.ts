@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { MailModule } from '../mail/mail.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { InvitationExpiry } from './invitation-expiry.js';
 import { InvitationMail, InvitationMailGrant } from './invitation-mail.entity.js';
@@ -12,7 +13,11 @@ import { ReceivedInvitationsService } from './received-invitations.service.js';
 
 /** Invitations of people to organizations. */
 @Module({
-  imports: [OrganizationsModule, TypeOrmModule.forFeature([Invitation, InvitationMail, InvitationMailGrant])],
+  imports: [
+    OrganizationsModule,
+    MailModule,
+    TypeOrmModule.forFeature([Invitation, InvitationMail, InvitationMailGrant]),
+  ],
   controllers: [InvitationsController, ReceivedInvitationsController],
   providers: [InvitationsService, ReceivedInvitationsService, InvitationMailer, InvitationExpiry],
 })

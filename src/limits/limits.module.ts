@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { MailModule } from '../mail/mail.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { Consumption } from './consumption/consumption.js';
 import { WrittenUsage } from './consumption/written-usage.js';
@@ -12,7 +13,7 @@ import { RequestBuckets } from './requests/request-buckets.js';
 
 /** Limits of organizations, members and keys: requests, tokens, budgets and models. */
 @Module({
-  imports: [OrganizationsModule],
+  imports: [OrganizationsModule, MailModule],
   controllers: [LimitsController, MemberLimitsController],
   providers: [
     LimitsService,

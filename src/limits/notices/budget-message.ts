@@ -1,4 +1,6 @@
 import { html } from '../../common/pages/html.js';
+import { mailPage } from '../../mail/mail-message.js';
+import type { MailMessage } from '../../mail/mail-message.js';
 import type { Budget } from '../rules/limit-set.js';
 
 /** Notice that a budget has reached a share. */
@@ -15,7 +17,7 @@ export function budgetMessage(
   { share, budget: { usd, period } }: BudgetNotice,
   name: string,
   dashboardUrl: string,
-): { subject: string; text: string; html: string } {
+): Omit<MailMessage, 'to'> {
   const budget = ['the budget', OF_PERIOD[period], `(${usd} USD)`].filter((word) => word !== '').join(' ');
   const isUsedUp = share >= 100;
   const subject = isUsedUp ? 'A budget is used up' : `${share} % of a budget are used`;
@@ -26,16 +28,11 @@ export function budgetMessage(
   return {
     subject,
     text: [first, next, `Usage and limits: ${dashboardUrl}`].join('\n\n'),
-    html: html`<!doctype html>
-      <html lang="en">
-        <body style="margin:0;padding:32px 16px;background:#f4f4f2;font:16px/1.5 system-ui,sans-serif;color:#1c1c1a">
-          <div style="max-width:480px;margin:0 auto;padding:32px;background:#fff;border-radius:12px">
-            <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${subject}</h1>
-            <p>${first}</p>
-            <p>${next}</p>
-            <p><a href="${dashboardUrl}">Usage and limits</a></p>
-          </div>
-        </body>
-      </html>`.toString(),
+    html: mailPage(
+      subject,
+      html`<p>${first}</p>
+        <p>${next}</p>
+        <p><a href="${dashboardUrl}">Usage and limits</a></p>`,
+    ),
   };
 }
