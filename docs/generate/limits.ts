@@ -1,6 +1,6 @@
-import { ANONYMOUS_BODY, MAX_CHUNKS, SESSION_BODY } from '../../src/common/api/body-bytes.js';
-import { NAME_MAX_CODE_POINTS } from '../../src/common/api/fields.js';
-import { MAX_PARAMETERS } from '../../src/common/api/form-body.js';
+import { ANONYMOUS_BODY, MAX_CHUNKS, SESSION_BODY } from '../../src/common/body/body-bytes.js';
+import { NAME_MAX_CODE_POINTS } from '../../src/common/body/fields.js';
+import { MAX_PARAMETERS } from '../../src/common/body/form-body.js';
 import { MATCHED_NAME_MAX, PATTERN_MAX } from '../../src/common/text/model-pattern.js';
 import { DEFAULT_LIMIT, MAX_LIMIT, PAGE_BYTES } from '../../src/common/api/paging.js';
 import { POLL_INTERVAL_SECONDS, SESSION_SECONDS } from '../../src/device-auth/flow/device-flow.js';

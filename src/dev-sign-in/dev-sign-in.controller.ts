@@ -2,10 +2,10 @@ import { Controller, Get, HttpCode, HttpStatus, Post, Query, Req, Res, UseGuards
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../auth/public.decorator.js';
-import { readBytes } from '../common/api/body-bytes.js';
+import { readBytes } from '../common/body/body-bytes.js';
 import { InvalidField } from '../common/api/domain-error.js';
-import { parseForm } from '../common/api/form-body.js';
-import { parseJsonObject } from '../common/api/json-body.js';
+import { parseForm } from '../common/body/form-body.js';
+import { parseJsonObject } from '../common/body/json-body.js';
 import { Operation } from '../common/api/operation.js';
 import { sendPage } from '../common/pages/page.js';
 import { EMAIL_MAX_LENGTH, isAddress, trimUnicode } from '../common/text/text.js';

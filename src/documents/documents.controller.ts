@@ -14,7 +14,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { notModified } from '../common/api/conditional.js';
 import { NotFound, PreconditionFailed } from '../common/api/domain-error.js';
-import { JsonBody } from '../common/api/json-body.js';
+import { JsonBody } from '../common/body/json-body.js';
 import { Operation } from '../common/api/operation.js';
 import { AdminOnly, OwnedController, Scope } from '../organizations/scope/owner-scope.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';

@@ -12,7 +12,7 @@ import {
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { BadRequest, NotFound } from '../common/api/domain-error.js';
-import { JsonBody } from '../common/api/json-body.js';
+import { JsonBody } from '../common/body/json-body.js';
 import { Operation } from '../common/api/operation.js';
 import type { ParameterSchemas } from '../common/api/operation.js';
 import { PersonalOrganization } from '../organizations/model/organizations.errors.js';

@@ -5,7 +5,7 @@ import type { Request } from 'express';
 import { CurrentUser, getSessionUser } from '../auth/session-user.js';
 import type { SessionUser } from '../auth/session-user.js';
 import { NotFound } from '../common/api/domain-error.js';
-import { JsonBody } from '../common/api/json-body.js';
+import { JsonBody } from '../common/body/json-body.js';
 import { Operation } from '../common/api/operation.js';
 import { ReplaceKeyLimitsDto, LimitsResponse, toLimitSet } from '../limits/dto/limits.dto.js';
 import { AdminsOnly, OrganizationNotFound } from '../organizations/model/organizations.errors.js';

@@ -15,7 +15,7 @@ import { CurrentUser } from '../auth/session-user.js';
 import type { SessionUser } from '../auth/session-user.js';
 import { NotFound } from '../common/api/domain-error.js';
 import { Flag, flagParameter, InvalidFlag } from '../common/api/flag-query.js';
-import { JsonBody, OptionalJsonBody } from '../common/api/json-body.js';
+import { JsonBody, OptionalJsonBody } from '../common/body/json-body.js';
 import { Operation } from '../common/api/operation.js';
 import { OrganizationNotFound } from '../organizations/model/organizations.errors.js';
 import { Scope } from '../organizations/scope/owner-scope.js';

@@ -2,8 +2,8 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { acceptsHtml } from '../common/api/accepts-html.js';
 import { pathBelow } from '../common/pages/page.js';
 import type { Settings } from '../config/settings.js';
-import { Asset } from './asset.js';
-import { serveDocsPage } from './docs-page.js';
+import { Asset } from './page/asset.js';
+import { serveDocsPage } from './page/docs-page.js';
 import { createDocument } from './document.js';
 
 /**

@@ -1,9 +1,9 @@
 import { IdentityProviderUnavailable, NoValidSession } from '../auth/auth.errors.js';
-import { ANONYMOUS_BODY, BodyTooLarge, SESSION_BODY } from '../common/api/body-bytes.js';
+import { ANONYMOUS_BODY, BodyTooLarge, SESSION_BODY } from '../common/body/body-bytes.js';
 import { RequestTimeout, UnsupportedEncoding } from '../common/api/domain-error.js';
 import { INTERNAL_ERROR } from '../common/api/error.filter.js';
 import type { Rejection } from '../common/api/error.filter.js';
-import { fieldRejections, InvalidJson } from '../common/api/json-body.js';
+import { fieldRejections, InvalidJson } from '../common/body/json-body.js';
 import { MalformedId } from '../common/api/path-id.js';
 import { AdminsOnly, OrganizationNotFound } from '../organizations/model/organizations.errors.js';
 import type { Route } from './route.js';

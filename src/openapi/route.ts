@@ -7,8 +7,8 @@ import {
 } from '@nestjs/common/constants.js';
 import { IS_PUBLIC } from '../auth/public.decorator.js';
 import { ErrorFilter } from '../common/api/error.filter.js';
-import { jsonBodyOf } from '../common/api/json-body.js';
-import type { JsonBodyOf } from '../common/api/json-body.js';
+import { jsonBodyOf } from '../common/body/json-body.js';
+import type { JsonBodyOf } from '../common/body/json-body.js';
 import { OPERATION } from '../common/api/operation.js';
 import type { Operation } from '../common/api/operation.js';
 import { isPathId } from '../common/api/path-id.js';

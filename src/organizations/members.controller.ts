@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, Param, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { NotFound } from '../common/api/domain-error.js';
-import { JsonBody } from '../common/api/json-body.js';
+import { JsonBody } from '../common/body/json-body.js';
 import { Operation } from '../common/api/operation.js';
 import { MemberListResponse, MemberRemovedResponse, MemberResponse } from './dto/member.response.js';
 import { ChangeRoleDto } from './dto/organization.requests.js';

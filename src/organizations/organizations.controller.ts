@@ -2,7 +2,7 @@ import { Controller, Delete, Get, Headers, Post, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentUser } from '../auth/session-user.js';
 import type { SessionUser } from '../auth/session-user.js';
-import { JsonBody } from '../common/api/json-body.js';
+import { JsonBody } from '../common/body/json-body.js';
 import { Operation } from '../common/api/operation.js';
 import { PAGE_QUERY, PAGE_REJECTIONS } from '../common/api/paging.js';
 import { PageQuery } from '../common/api/paging.js';

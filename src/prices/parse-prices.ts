@@ -1,4 +1,4 @@
-import { Violation } from '../common/api/nested-field.js';
+import { Violation } from '../common/body/nested-field.js';
 import { ID_MAX } from '../common/api/path-id.js';
 import { isDecimal } from '../common/text/decimal.js';
 import { isPatternText, PATTERN_MAX } from '../common/text/model-pattern.js';

@@ -1,7 +1,7 @@
 import { Delete, Get, HttpCode, HttpStatus, Param, ParseIntPipe, Post, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { NotFound } from '../common/api/domain-error.js';
-import { JsonBody } from '../common/api/json-body.js';
+import { JsonBody } from '../common/body/json-body.js';
 import { Operation } from '../common/api/operation.js';
 import { AdminOnly, OwnedController, Scope } from '../organizations/scope/owner-scope.js';
 import type { OwnerScope } from '../organizations/scope/owner-scope.js';

@@ -51,7 +51,8 @@ const FOR_ALL = ['common', 'config', 'metrics'];
  * are part of the folder above them.
  */
 const FOLDERS: Record<string, readonly string[]> = {
-  'common/api': ['text'],
+  'common/api': [],
+  'common/body': ['api', 'text'],
   'common/pages': ['api'],
   'http/fast-path': ['.'],
   'http/server': ['.', 'fast-path'],

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import type { FieldContext } from '../../src/common/api/json-body.js';
+import type { FieldContext } from '../../src/common/body/json-body.js';
 
 /** Validates a body against the rules of a request class. @returns the error type of each invalid member */
 export function violationsOf(dto: Type<object>, body: object): (string | undefined)[] {

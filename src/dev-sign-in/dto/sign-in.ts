@@ -1,4 +1,4 @@
-import { About, EmailAddress } from '../../common/api/fields.js';
+import { About, EmailAddress } from '../../common/body/fields.js';
 import { ApiMember, optional, text } from '../../common/api/members.js';
 
 export class SignInDto {

@@ -12,7 +12,7 @@ import {
 import { ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../auth/public.decorator.js';
-import { JsonBody, OptionalJsonBody } from '../../common/api/json-body.js';
+import { JsonBody, OptionalJsonBody } from '../../common/body/json-body.js';
 import { BadRequest, InvalidField, UnsupportedEncoding } from '../../common/api/domain-error.js';
 import { ErrorFilter } from '../../common/api/error.filter.js';
 import type { ErrorResponse, Rejection } from '../../common/api/error.filter.js';

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { CurrentUser } from '../../auth/session-user.js';
 import type { SessionUser } from '../../auth/session-user.js';
-import { OptionalJsonBody } from '../../common/api/json-body.js';
+import { OptionalJsonBody } from '../../common/body/json-body.js';
 import { Operation } from '../../common/api/operation.js';
 import { TooManyKeys } from '../../keys/keys.errors.js';
 import { OrganizationNotFound } from '../../organizations/model/organizations.errors.js';

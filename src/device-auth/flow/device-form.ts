@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { FORM_REJECTIONS, readForm } from '../../common/api/form-body.js';
+import { FORM_REJECTIONS, readForm } from '../../common/body/form-body.js';
 import { NotAForm } from './device-auth.errors.js';
 
 /** Rejections of {@link readDeviceForm}, for the OpenAPI document. */

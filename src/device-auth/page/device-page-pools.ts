@@ -1,4 +1,4 @@
-import { NAME_MAX_CODE_POINTS } from '../../common/api/fields.js';
+import { NAME_MAX_CODE_POINTS } from '../../common/body/fields.js';
 import { html } from '../../common/pages/html.js';
 import type { Html } from '../../common/pages/html.js';
 import { toDisplayName } from '../../common/text/display-name.js';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { GrowingBuffer } from '../../common/api/growing-buffer.js';
+import { GrowingBuffer } from '../../common/body/growing-buffer.js';
 import { lingerAtEnd } from '../linger.js';
 import { parseRequestHeaders } from './request-headers.js';
 import { FastPathRequest } from './request.js';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { GrowingBuffer } from '../../common/api/growing-buffer.js';
+import { GrowingBuffer } from '../../common/body/growing-buffer.js';
 import type { HttpRequest, HttpResponse } from '../http-exchange.js';
 import { lingerAtEnd } from '../linger.js';
 import type { Connections } from './connections.js';

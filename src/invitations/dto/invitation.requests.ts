@@ -1,4 +1,4 @@
-import { About, EmailAddress, OneOf, Text } from '../../common/api/fields.js';
+import { About, EmailAddress, OneOf, Text } from '../../common/body/fields.js';
 import { ROLES } from '../../organizations/model/membership.entity.js';
 import type { Role } from '../../organizations/model/membership.entity.js';
 

@@ -1,4 +1,4 @@
-import { About, FutureTime, IdField, Name, Optional } from '../../common/api/fields.js';
+import { About, FutureTime, IdField, Name, Optional } from '../../common/body/fields.js';
 import { LimitSetField } from '../../limits/dto/limits.dto.js';
 import type { LimitSet } from '../../limits/rules/limit-set.js';
 

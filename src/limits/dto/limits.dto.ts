@@ -1,4 +1,4 @@
-import { About, Optional } from '../../common/api/fields.js';
+import { About, Optional } from '../../common/body/fields.js';
 import {
   ApiMember,
   COUNT,
@@ -10,7 +10,7 @@ import {
   SUM,
   TIME,
 } from '../../common/api/members.js';
-import { nestedField } from '../../common/api/nested-field.js';
+import { nestedField } from '../../common/body/nested-field.js';
 import { PATTERN_MAX } from '../../common/text/model-pattern.js';
 import {
   BUDGET_MAX_USD,

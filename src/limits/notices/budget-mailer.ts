@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { EntityManager } from 'typeorm';
-import { NAME_MAX_CODE_POINTS } from '../../common/api/fields.js';
+import { NAME_MAX_CODE_POINTS } from '../../common/body/fields.js';
 import { toDisplayName } from '../../common/text/display-name.js';
 import { Settings } from '../../config/settings.js';
 import { Transactions } from '../../database/transactions/transactions.js';

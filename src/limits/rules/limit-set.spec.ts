@@ -1,4 +1,4 @@
-import { Violation } from '../../common/api/nested-field.js';
+import { Violation } from '../../common/body/nested-field.js';
 import { periodAt } from './budget-period.js';
 import { limitsAnything, NO_LIMITS, parseLimitSet, reaches } from './limit-set.js';
 import type { LimitSet } from './limit-set.js';

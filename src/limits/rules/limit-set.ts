@@ -1,4 +1,4 @@
-import { Violation } from '../../common/api/nested-field.js';
+import { Violation } from '../../common/body/nested-field.js';
 import { isDecimal } from '../../common/text/decimal.js';
 import { isPatternText, PATTERN_MAX } from '../../common/text/model-pattern.js';
 

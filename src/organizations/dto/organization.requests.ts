@@ -1,4 +1,4 @@
-import { About, Name, OneOf, Optional, Slug } from '../../common/api/fields.js';
+import { About, Name, OneOf, Optional, Slug } from '../../common/body/fields.js';
 import { ROLES } from '../model/membership.entity.js';
 import type { Role } from '../model/membership.entity.js';
 

@@ -1,6 +1,6 @@
-import { About, Optional } from '../../common/api/fields.js';
+import { About, Optional } from '../../common/body/fields.js';
 import { ApiMember, ID, object, oneOf, orNull, text } from '../../common/api/members.js';
-import { nestedField } from '../../common/api/nested-field.js';
+import { nestedField } from '../../common/body/nested-field.js';
 import { PATTERN_MAX } from '../../common/text/model-pattern.js';
 import { PROVIDERS } from '../../upstreams/provider.js';
 import type { OwnPrice } from '../own-prices.js';

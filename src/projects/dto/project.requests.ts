@@ -1,4 +1,4 @@
-import { About, Name, Optional, Text } from '../../common/api/fields.js';
+import { About, Name, Optional, Text } from '../../common/body/fields.js';
 
 export class CreateProjectDto {
   @About('1 to 255 characters after trimming; unique within the owner.', 'Handbook')

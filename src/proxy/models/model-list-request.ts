@@ -1,4 +1,4 @@
-import { GrowingBuffer } from '../../common/api/growing-buffer.js';
+import { GrowingBuffer } from '../../common/body/growing-buffer.js';
 import { ANTHROPIC_VERSION } from '../../upstreams/provider.js';
 import type { ResponseHeaders } from '../wire/response-headers.js';
 import { Attempt } from '../exchange/attempt.js';

@@ -1,5 +1,5 @@
-import { field } from '../../common/api/fields.js';
-import { nestedField } from '../../common/api/nested-field.js';
+import { field } from '../../common/body/fields.js';
+import { nestedField } from '../../common/body/nested-field.js';
 import { PATTERN_MAX } from '../../common/text/model-pattern.js';
 import { normalizeBaseUrl } from '../base-url.js';
 import {

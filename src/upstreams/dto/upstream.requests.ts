@@ -1,4 +1,4 @@
-import { About, Name, OneOf, Optional } from '../../common/api/fields.js';
+import { About, Name, OneOf, Optional } from '../../common/body/fields.js';
 import type { ModelRule } from '../models/model-rules.js';
 import { PROVIDERS } from '../provider.js';
 import type { Provider } from '../provider.js';

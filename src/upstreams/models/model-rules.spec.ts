@@ -1,4 +1,4 @@
-import { Violation } from '../../common/api/nested-field.js';
+import { Violation } from '../../common/body/nested-field.js';
 import { ModelRules } from './model-rules.js';
 import { FAILOVER_STATUSES, parseFailoverStatuses, parseModelRules, RULES_MAX } from './parse-model-rules.js';
 

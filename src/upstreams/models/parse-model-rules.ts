@@ -1,4 +1,4 @@
-import { Violation } from '../../common/api/nested-field.js';
+import { Violation } from '../../common/body/nested-field.js';
 import { isPatternText, PATTERN_MAX } from '../../common/text/model-pattern.js';
 import type { ModelRule } from './model-rules.js';
 

@@ -1,4 +1,4 @@
-import { About, IdField, Optional } from '../../../common/api/fields.js';
+import { About, IdField, Optional } from '../../../common/body/fields.js';
 import { ApiMember, FLAG, oneOf, orNull, text, TIME } from '../../../common/api/members.js';
 import type { DeviceRequest } from '../../flow/user-code-lookup.js';
 

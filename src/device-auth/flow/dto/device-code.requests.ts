@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { About, field, Optional } from '../../../common/api/fields.js';
+import { About, field, Optional } from '../../../common/body/fields.js';
 import { toDisplayName } from '../../../common/text/display-name.js';
 import { HOSTNAME_MAX_LENGTH, NAME_MAX_LENGTH } from '../device-flow.js';
 

@@ -1,4 +1,4 @@
-import { About, Name, OpaqueText, Optional, Slug } from '../../../common/api/fields.js';
+import { About, Name, OpaqueText, Optional, Slug } from '../../../common/body/fields.js';
 
 export class CreateDocumentDto {
   @About('1 to 255 characters after trimming.', 'Getting started')

@@ -1,4 +1,4 @@
-import { GrowingBuffer } from '../../../common/api/growing-buffer.js';
+import { GrowingBuffer } from '../../../common/body/growing-buffer.js';
 import type { HttpRequest } from '../../../http/http-exchange.js';
 import type { BodyBudget } from './body-budget.js';
 import { EMPTY_BUFFER } from '../../wire/empty-buffer.js';

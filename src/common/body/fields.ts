@@ -4,8 +4,8 @@ import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy } from 'class-validator';
 import { parseIsoTime } from '../text/iso-time.js';
 import type { FieldContext } from './json-body.js';
-import type { MemberSchema } from './members.js';
-import { ID_MAX } from './path-id.js';
+import type { MemberSchema } from '../api/members.js';
+import { ID_MAX } from '../api/path-id.js';
 import { ADDRESS_MAX_LENGTH, codePoints, isAddress, isStorableText, trimUnicode } from '../text/text.js';
 
 export const NAME_MAX_CODE_POINTS = 255;

@@ -6,7 +6,7 @@ import { getMetadataStorage, validate, validateSync } from 'class-validator';
 import type { ValidationError } from 'class-validator';
 import type { Request } from 'express';
 import { readBytes } from './body-bytes.js';
-import { BadRequest, InvalidField } from './domain-error.js';
+import { BadRequest, InvalidField } from '../api/domain-error.js';
 
 type JsonObject = Record<string, unknown>;
 

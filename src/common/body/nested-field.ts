@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 import type { FieldContext } from './json-body.js';
-import type { MemberSchema } from './members.js';
+import type { MemberSchema } from '../api/members.js';
 
 /** Reason for which a nested value is rejected. */
 export class Violation {

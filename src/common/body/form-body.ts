@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { ANONYMOUS_BODY, BodyTooLarge, readBytes } from './body-bytes.js';
-import { BadRequest, RequestTimeout, UnsupportedEncoding } from './domain-error.js';
+import { BadRequest, RequestTimeout, UnsupportedEncoding } from '../api/domain-error.js';
 
 const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 export const MAX_PARAMETERS = 100;

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { BadRequest, RequestTimeout, UnsupportedEncoding } from './domain-error.js';
+import { BadRequest, RequestTimeout, UnsupportedEncoding } from '../api/domain-error.js';
 import { GrowingBuffer } from './growing-buffer.js';
 
 /** Limit of a body's chunks: each costs a call of Node's parser, and a client may send one for every byte. */

@@ -3,7 +3,7 @@ export const DOCS_SCRIPT = `'use strict';
 fetch('openapi.json')
   .then((response) => response.json())
   .then((spec) => {
-    spec.servers = [{ url: new URL('.', window.location.href).href.replace(/\\/$/, '') }];
+    spec.servers = [{ url: new URL('..', window.location.href).href.replace(/\\/$/, '') }];
     SwaggerUIBundle({
       spec,
       dom_id: '#docs',
