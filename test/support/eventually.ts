@@ -1,16 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 const POLL_INTERVAL_MS = 20;
+/** Longest time that one attempt counts for: a pause of the machine is no time in which something could happen. */
+const COUNTED_MS = 1_000;
 
-/** Tries again until the check passes; fails with its last error after the deadline. For what happens on its own. */
+/**
+ * Tries again until the check passes. For what happens on its own.
+ * @param timeoutMs time for all attempts together; each counts for 1 s at most
+ * @throws the error of the last attempt
+ */
 export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 10_000): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  let leftMs = timeoutMs;
   for (;;) {
+    const beganAt = performance.now();
     try {
       return await check();
     } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await pause(POLL_INTERVAL_MS);
+      if (leftMs <= 0) throw error;
     }
+    await pause(POLL_INTERVAL_MS);
+    leftMs -= Math.min(performance.now() - beganAt, COUNTED_MS);
   }
 }
