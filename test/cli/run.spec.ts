@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CLI, codeAfter, CliUser } from '../support/cli.js';
@@ -27,6 +27,12 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const run = (words: string[], input?: string) => user.run(['run', ...words], { env: ENV, input });
 const occurrences = ({ stdout }: CliProcess, text: string) => stdout().split(text).length - 1;
+
+/** Whether a process has yet to receive a signal that was sent (proc_pid_status(5)). */
+async function hasPendingSignals(pid: number): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return /^(?:SigPnd|ShdPnd):\s*0*[1-9a-f]/m.test(status);
+}
 
 async function startListener(isInTerminal = false): Promise<CliProcess & { pid: number }> {
   const words = ['run', '--', process.execPath, join(folder, 'listener.cjs')];
@@ -119,6 +125,8 @@ it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as cons
     await eventually(() => expect(occurrences(listener, `got ${signal}`)).toBe(1));
     process.kill(-listener.child.pid!, signal); // the group of the client and the command
     await eventually(() => expect(occurrences(listener, `got ${signal}`)).toBeGreaterThan(1));
+    // A signal that is sent while an equal one is pending is lost (signal(7)).
+    await eventually(async () => expect(await hasPendingSignals(listener.child.pid!)).toBe(false));
     process.kill(listener.child.pid!, signal);
     await eventually(() => expect(occurrences(listener, `got ${signal}`)).toBeGreaterThan(2));
     listener.child.stdin!.write('\n');
