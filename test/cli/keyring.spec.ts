@@ -35,7 +35,7 @@ it('stores the key in the keyring of a secret service only, and says so', async 
   expect(JSON.parse((await run('status', '--json')).stdout)).toMatchObject({ stored_in: 'keyring' });
   expect(await run('logout')).toMatchObject({ code: 0, stderr: '' });
   expect([await entries(), await cli.works(key)]).toEqual([{}, false]);
-}, 60_000);
+});
 
 it('a repeated login replaces the entry, and revokes the former key', async () => {
   await login();
@@ -44,22 +44,18 @@ it('a repeated login replaces the entry, and revokes the former key', async () =
   const [[name, key], ...others] = Object.entries(await entries()) as [[string, string]];
   expect([others, name === formerName]).toEqual([[], false]);
   expect([await cli.works(former), await cli.works(key)]).toEqual([false, true]);
-}, 60_000);
+});
 
 it.each([
   ['is locked', { FAKE_KEYRING: '/nowhere' }],
   ['forgets its entries', { FAKE_KEYRING_FORGETS: '1' }],
-])(
-  'falls back to the file if the keyring %s',
-  async (_what, variables) => {
-    env = { ...env, ...variables };
-    const { code, stdout } = await login();
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`stored in ${cli.user.file}\n`)]);
-    expect([await entries(), await file()]).toEqual([{}, expect.stringContaining('"key": "mk_')]);
-    expect((await run('status')).code).toBe(0);
-  },
-  60_000,
-);
+])('falls back to the file if the keyring %s', async (_what, variables) => {
+  env = { ...env, ...variables };
+  const { code, stdout } = await login();
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`stored in ${cli.user.file}\n`)]);
+  expect([await entries(), await file()]).toEqual([{}, expect.stringContaining('"key": "mk_')]);
+  expect((await run('status')).code).toBe(0);
+});
 
 it('a keyring that is locked later is named; --force deletes the login', async () => {
   await login();
@@ -74,7 +70,7 @@ it('a keyring that is locked later is named; --force deletes the login', async (
   const forced = await run('logout', '--force');
   expect(forced).toMatchObject({ code: 0, stderr: expect.stringContaining('the key was not revoked') });
   expect((await run('status')).code).toBe(4);
-}, 60_000);
+});
 
 it('a login with a locked keyring warns about the former key, and is stored in the file', async () => {
   await login();
@@ -88,7 +84,7 @@ it('a login with a locked keyring warns about the former key, and is stored in t
   await unlock();
   expect(await cli.works(former)).toBe(true);
   expect((await run('status')).stdout).toContain(`Stored in  ${cli.user.file}`);
-}, 60_000);
+});
 
 it('a locked keyring does not forget that plain http was accepted', async () => {
   await mkdir(cli.user.folder, { recursive: true });
@@ -103,18 +99,14 @@ it('a locked keyring does not forget that plain http was accepted', async () => 
   expect((await run('login', 'http://other.invalid')).code).toBe(2);
 });
 
-it.each([[[]], [['--all']]])(
-  'logout %j removes a login whose key is gone from the keyring',
-  async (args) => {
-    await login();
-    await writeFile(keyring, '{}');
-    expect((await run('status')).code).toBe(4);
-    expect(await run('logout', ...args)).toEqual({
-      code: 0,
-      stdout: 'Deleted the login from this machine.\n',
-      stderr: 'mintkeep: the key is gone from the keyring and was not revoked; revoke it in the dashboard\n',
-    });
-    expect((await run('logout', ...args)).code).toBe(4);
-  },
-  60_000,
-);
+it.each([[[]], [['--all']]])('logout %j removes a login whose key is gone from the keyring', async (args) => {
+  await login();
+  await writeFile(keyring, '{}');
+  expect((await run('status')).code).toBe(4);
+  expect(await run('logout', ...args)).toEqual({
+    code: 0,
+    stdout: 'Deleted the login from this machine.\n',
+    stderr: 'mintkeep: the key is gone from the keyring and was not revoked; revoke it in the dashboard\n',
+  });
+  expect((await run('logout', ...args)).code).toBe(4);
+});

@@ -31,7 +31,7 @@ it('prints prompts on standard error and the result on standard output, and stor
   expect(stdout + stderr).not.toContain(key);
   expect([await mode(cli.user.file), await mode(cli.user.folder)]).toEqual(['600', '700']);
   expect(await cli.works(key)).toBe(true);
-}, 60_000);
+});
 
 it('prints two lines of JSON, names the key, and keeps the server and profile', async () => {
   const team = await teamOwner(cli.app);
@@ -65,7 +65,7 @@ it('prints two lines of JSON, names the key, and keeps the server and profile', 
   expect((await cli.user.run(['token'], { env: { MINTKEEP_PROFILE: 'ci' } })).stdout).toBe(
     `${await storedKey('ci')}\n`,
   );
-}, 60_000);
+});
 
 it('a repeated login revokes the former key, and defaults to the last server', async () => {
   await cli.user.login(cli.app.url, cli.ada);
@@ -77,7 +77,7 @@ it('a repeated login revokes the former key, and defaults to the last server', a
   const current = await storedKey();
   expect([await cli.works(former), await cli.works(current)]).toEqual([false, true]);
   expect(await mode(cli.user.folder)).toBe('700');
-}, 60_000);
+});
 
 it('warns if the former key cannot be revoked, and exits with 0', async () => {
   const former = {
@@ -96,7 +96,7 @@ it('warns if the former key cannot be revoked, and exits with 0', async () => {
     /^mintkeep: the former key … could not be revoked: .+; revoke it in the dashboard$/m,
   );
   expect(await cli.works(await storedKey())).toBe(true);
-}, 60_000);
+});
 
 it('a denied login exits with 1 and stores nothing', async () => {
   const login = cli.user.start(['login', cli.app.url]);
@@ -105,7 +105,7 @@ it('a denied login exits with 1 and stores nothing', async () => {
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^mintkeep: the login was denied in the browser; run "mintkeep login" again/m);
   expect((await cli.user.run(['token'])).code).toBe(4);
-}, 60_000);
+});
 
 it('rejects a file that others may read, before the flow begins', async () => {
   await mkdir(cli.user.folder, { recursive: true });

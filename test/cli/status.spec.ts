@@ -45,7 +45,7 @@ describe('a stored login', () => {
   beforeEach(async () => {
     await cli.user.login(cli.app.url, cli.ada);
     key = (await cli.user.run(['token'])).stdout.trimEnd();
-  }, 30_000);
+  });
 
   it('status shows the login, and whether the key works; logout revokes it', async () => {
     const shown = await cli.user.run(['status']);
@@ -74,7 +74,7 @@ describe('a stored login', () => {
     expect(await cli.works(key)).toBe(false);
     expect(await readFile(cli.user.file, 'utf8')).not.toContain('mk_');
     expect((await cli.user.run(['logout'])).code).toBe(4);
-  }, 30_000);
+  });
 
   it('status shows the limits of the key and what remains', async () => {
     const { key: used, organization } = JSON.parse((await cli.user.run(['status', '--json'])).stdout);
@@ -90,7 +90,7 @@ describe('a stored login', () => {
         'Models     gpt-*',
       ]),
     );
-  }, 30_000);
+  });
 
   it('status exits with 1 and advises to log in if the key was revoked', async () => {
     await cli.app.anonymous.post('/oauth/revoke').type('form').send({ token: key }).expect(200);
@@ -104,7 +104,7 @@ describe('a stored login', () => {
     ]);
     expect((await cli.user.run(['models'])).stderr).toContain('run "mintkeep login"');
     expect((await cli.user.run(['logout'])).code).toBe(0); // the server accepts revoked keys
-  }, 30_000);
+  });
 
   it('logout --all revokes the keys of all profiles', async () => {
     await cli.user.login(cli.app.url, cli.ada, ['--profile', 'work']);
@@ -113,7 +113,7 @@ describe('a stored login', () => {
     expect((await cli.user.run(['logout', '--all'])).code).toBe(0);
     expect([await cli.works(key), await cli.works(other)]).toEqual([false, false]);
     expect((await cli.user.run(['status', '--profile', 'work'])).code).toBe(4);
-  }, 60_000);
+  });
 });
 
 it('status shows what is known here if the server is unreachable', async () => {

@@ -225,7 +225,7 @@ it('rejects a query that takes too long, and does not delay others', async () =>
   }
   await other.query('ROLLBACK');
   await other.end();
-}, 30_000);
+});
 
 it('more groups than a response has are rejected', async () => {
   const at = '2026-01-01T10:00:30.000Z';
@@ -241,7 +241,7 @@ it('more groups than a response has are rejected', async () => {
   const query = { from: at, to: '2026-01-01T10:01:00Z', group_by: 'model' };
   const { body } = await agent.get('/me/usage').query(query).expect(400);
   expect(body.error.message).toMatch(/more than 50000 groups/);
-}, 30_000);
+}, 120_000);
 
 it('queries take turns, those of one caller and those of all, and leave connections to others', async () => {
   const other = await connect(app.database);
@@ -265,7 +265,7 @@ it('queries take turns, those of one caller and those of all, and leave connecti
   }
   const answers = (await Promise.all(asking)).flat();
   for (const { status } of answers) expect([200, 429]).toContain(status); // 429: had to wait for too long
-}, 30_000);
+});
 
 describe('queries of one organization by many of its members', () => {
   const TOO_MANY = { error: { type: 'rate_limited', message: 'too many concurrent usage queries' } };
@@ -304,7 +304,7 @@ describe('queries of one organization by many of its members', () => {
       expect([status, body]).toEqual([429, TOO_MANY]);
       expect(headers).toMatchObject({ 'retry-after': '5' });
     }
-  }, 30_000);
+  });
 });
 
 describe('groups', () => {
@@ -411,43 +411,39 @@ describe('requests', () => {
   it.each([
     ['JSON', 'application/json'],
     ['CSV', 'text/csv'],
-  ])(
-    'end a page of %s before 4 MiB, after one at least, and miss none',
-    async (_format, accept) => {
-      const mib = 1024 * 1024;
-      const { admin, base, organizationId } = await teamOwner(app);
-      const attempt = {
-        ...{ upstream_id: 1, upstream_name: 'main', status: 500, ms: 1 },
-        // Two bytes each as JSON, three as JSON in CSV: the backslash stays one.
-        error: '"'.repeat(0.125 * mib),
-      };
-      const sizes = [1, 20, 1, 2, 20, ...Array<number>(16).fill(1)];
-      const records = sizes.map((size, second) =>
-        usageRecord({
-          at: at(100 + second),
-          organization_id: organizationId,
-          attempts: Array(size).fill(attempt),
-        }),
-      );
-      await recordAll(app, records);
-      const seen: string[] = [];
-      const pages: number[] = [];
-      const query = 'from=2026-03-05&to=2026-03-06&limit=200';
-      for (let url: string | undefined = `${base}/usage/requests?${query}`; url !== undefined;) {
-        const { text, headers } = await admin.get(url).set('Accept', accept).expect(200);
-        const shown = records.map(({ id }) => id).filter((id) => text.includes(id));
-        expect(shown.length === 1 || Buffer.byteLength(text) <= 4 * mib).toBe(true);
-        seen.push(...shown.toReversed());
-        pages.push(shown.length);
-        const next = /<(.+)>; rel="next"/.exec(headers.link ?? '');
-        url = next ? next[1]!.replace(PUBLIC_URL, '') : undefined;
-      }
-      expect(seen).toEqual(records.map(({ id }) => id).toReversed());
-      expect(pages.filter((count) => count === 1).length).toBeGreaterThanOrEqual(2);
-      expect(pages[0]).toBe(accept === 'text/csv' ? 10 : 15);
-    },
-    60_000,
-  ); // csv-stringify takes its time for a field of megabytes
+  ])('end a page of %s before 4 MiB, after one at least, and miss none', async (_format, accept) => {
+    const mib = 1024 * 1024;
+    const { admin, base, organizationId } = await teamOwner(app);
+    const attempt = {
+      ...{ upstream_id: 1, upstream_name: 'main', status: 500, ms: 1 },
+      // Two bytes each as JSON, three as JSON in CSV: the backslash stays one.
+      error: '"'.repeat(0.125 * mib),
+    };
+    const sizes = [1, 20, 1, 2, 20, ...Array<number>(16).fill(1)];
+    const records = sizes.map((size, second) =>
+      usageRecord({
+        at: at(100 + second),
+        organization_id: organizationId,
+        attempts: Array(size).fill(attempt),
+      }),
+    );
+    await recordAll(app, records);
+    const seen: string[] = [];
+    const pages: number[] = [];
+    const query = 'from=2026-03-05&to=2026-03-06&limit=200';
+    for (let url: string | undefined = `${base}/usage/requests?${query}`; url !== undefined;) {
+      const { text, headers } = await admin.get(url).set('Accept', accept).expect(200);
+      const shown = records.map(({ id }) => id).filter((id) => text.includes(id));
+      expect(shown.length === 1 || Buffer.byteLength(text) <= 4 * mib).toBe(true);
+      seen.push(...shown.toReversed());
+      pages.push(shown.length);
+      const next = /<(.+)>; rel="next"/.exec(headers.link ?? '');
+      url = next ? next[1]!.replace(PUBLIC_URL, '') : undefined;
+    }
+    expect(seen).toEqual(records.map(({ id }) => id).toReversed());
+    expect(pages.filter((count) => count === 1).length).toBeGreaterThanOrEqual(2);
+    expect(pages[0]).toBe(accept === 'text/csv' ? 10 : 15);
+  }); // csv-stringify takes its time for a field of megabytes
 
   it('can be filtered', async () => {
     const query = { from: '2026-03-05', to: at(5), status: 500 };

@@ -132,7 +132,7 @@ it('an unfinished body is 408 after 10 s on every route, and the connection clos
     expect(response).not.toContain(requestId);
     expect(ms).toBeGreaterThan(TIMEOUT_MS - 100);
   }
-}, 60_000);
+});
 
 it('a request with a session keeps its larger bounds', async () => {
   const authorization = `Authorization: Bearer ${await sessionFor('ada')}\r\n`;
@@ -144,7 +144,7 @@ it('a request with a session keeps its larger bounds', async () => {
   client.socket.write(body.slice(-1));
   await eventually(() => expect(statusesIn(client.text())).toEqual([201]));
   client.socket.destroy();
-}, 60_000);
+});
 
 it('a body in more than 16,384 chunks is rejected, and the connection closes', async () => {
   const authorization = `Authorization: Bearer ${await sessionFor('ada')}\r\n`;

@@ -67,7 +67,7 @@ describeWith(CHROMIUM, 'a login in a terminal', () => {
     expect((await login.result).code).toBe(0);
     expect(textOf(login)).toContain(`Logged in to ${app.url} as ada@example.com.`);
     expect((await user.run(['status'])).code).toBe(0);
-  }, 60_000);
+  });
 });
 
 it('does not open a browser with --no-browser, or if there is none', async () => {
@@ -82,7 +82,7 @@ it('does not open a browser with --no-browser, or if there is none', async () =>
     expect((await login.result).code).toBe(130);
   }
   expect(await hasOpened()).toBe(false);
-}, 60_000);
+});
 
 it('has no browser, spinner or colour without a terminal', async () => {
   const login = user.start(['login', app.url], { env, input: null });
@@ -91,7 +91,7 @@ it('has no browser, spinner or colour without a terminal', async () => {
   expect(code).toBe(0);
   expect(stdout + stderr).not.toMatch(/\u001b|\r|Waiting/); // eslint-disable-line no-control-regex
   expect(await hasOpened()).toBe(false);
-}, 60_000);
+});
 
 it('shows the address and the code as plain lines of a terminal', async () => {
   const login = user.startInTerminal(['login', app.url, '--no-browser']);
@@ -100,7 +100,7 @@ it('shows the address and the code as plain lines of a terminal', async () => {
   await login.result;
   const lines = login.stdout().split(/\r?\n/);
   expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/^http:\S+\/auth\/device$/), code]));
-}, 60_000);
+});
 
 it('has no colour in a terminal with NO_COLOR', async () => {
   for (const [NO_COLOR, isBold] of [
@@ -113,7 +113,7 @@ it('has no colour in a terminal with NO_COLOR', async () => {
     await login.result;
     expect(login.stdout().includes('\u001b[1m')).toBe(isBold);
   }
-}, 60_000);
+});
 
 describe('Ctrl-C', () => {
   afterEach(async () => {
@@ -129,14 +129,14 @@ describe('Ctrl-C', () => {
     expect(textOf(login)).toMatch(
       /mintkeep: interrupted before the approval; run "mintkeep login" again\s*$/,
     );
-  }, 60_000);
+  });
 
   it('exits with 130 and stores nothing while a login waits for the approval without a terminal', async () => {
     const login = user.start(['login', app.url]);
     await userCodeOf(login);
     login.child.kill('SIGINT');
     expect(await login.result).toMatchObject({ code: 130, stdout: '' });
-  }, 60_000);
+  });
 
   it.each([
     ['the metadata', 1],
@@ -153,7 +153,6 @@ describe('Ctrl-C', () => {
       expect(await login.result).toMatchObject({ code: 130, stdout: '' });
       await silent.close();
     },
-    60_000,
   );
 
   it.each([['status'], ['models'], ['usage'], ['logout'], ['chat hello']])(
@@ -167,7 +166,6 @@ describe('Ctrl-C', () => {
       expect(await waiting.result).toEqual({ code: 130, stdout: '', stderr: '' });
       await silent.close();
     },
-    60_000,
   );
 });
 
@@ -194,43 +192,39 @@ describe('Ctrl-C with a stored login and a server that does not respond any more
     expect(await logout.result).toEqual({ code: 130, stdout: '', stderr: '' });
     expect((await user.run(['token'])).stdout).toBe(`${former}\n`);
     await silent.close();
-  }, 60_000);
+  });
 
   it.each([
     ['while it reads the account', '/oauth/introspect'],
     ['while it revokes the former key', '/oauth/revoke'],
-  ])(
-    'ends a login at once %s, keeps the new key and names the former one',
-    async (_when, hangsAt) => {
-      const replies: Record<string, object> = {
-        '/oauth/device_authorization': {
-          ...{ device_code: 'the-device-code', user_code: 'WDJB-MJHT', expires_in: 60, interval: 0.05 },
-          verification_uri: 'https://mint.example.com/auth/device',
-        },
-        '/oauth/token': { access_token: 'mk_new', token_type: 'Bearer' },
-        '/oauth/introspect': { username: 'ada@example.com', organization: { name: 'Ada' } },
-      };
-      const server = await startUpstream(({ url = '' }, response) => {
-        if (url === hangsAt) return;
-        const status = replies[url] ? 200 : 404;
-        response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(replies[url] ?? {}));
-      });
-      await store(server.url);
-      const login = user.start(['login', '--no-browser']);
-      await eventually(() => expect(server.requests.at(-1)?.url).toBe(hangsAt), 20_000);
-      login.child.kill('SIGINT');
-      const { code, stdout, stderr } = await login.result;
-      expect([code, stdout]).toEqual([130, '']);
-      expect(stderr).toMatch(/^mintkeep: interrupted after the new key was stored; run "mintkeep status"$/m);
-      expect(stderr).toMatch(
-        /^mintkeep: the former key mk_a1B2…B2c3 may still be valid; revoke it in the dashboard$/m,
-      );
-      expect((await user.run(['token'])).stdout).toBe('mk_new\n');
-      await server.close();
-    },
-    60_000,
-  );
+  ])('ends a login at once %s, keeps the new key and names the former one', async (_when, hangsAt) => {
+    const replies: Record<string, object> = {
+      '/oauth/device_authorization': {
+        ...{ device_code: 'the-device-code', user_code: 'WDJB-MJHT', expires_in: 60, interval: 0.05 },
+        verification_uri: 'https://mint.example.com/auth/device',
+      },
+      '/oauth/token': { access_token: 'mk_new', token_type: 'Bearer' },
+      '/oauth/introspect': { username: 'ada@example.com', organization: { name: 'Ada' } },
+    };
+    const server = await startUpstream(({ url = '' }, response) => {
+      if (url === hangsAt) return;
+      const status = replies[url] ? 200 : 404;
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(replies[url] ?? {}));
+    });
+    await store(server.url);
+    const login = user.start(['login', '--no-browser']);
+    await eventually(() => expect(server.requests.at(-1)?.url).toBe(hangsAt), 20_000);
+    login.child.kill('SIGINT');
+    const { code, stdout, stderr } = await login.result;
+    expect([code, stdout]).toEqual([130, '']);
+    expect(stderr).toMatch(/^mintkeep: interrupted after the new key was stored; run "mintkeep status"$/m);
+    expect(stderr).toMatch(
+      /^mintkeep: the former key mk_a1B2…B2c3 may still be valid; revoke it in the dashboard$/m,
+    );
+    expect((await user.run(['token'])).stdout).toBe('mk_new\n');
+    await server.close();
+  });
 });
 
 it('Ctrl-C after the approval keeps the key that the server has handed out', async () => {
@@ -260,4 +254,4 @@ it('Ctrl-C after the approval keeps the key that the server has handed out', asy
   expect((await login.result).code).toBe(130);
   expect((await user.run(['status'])).code).toBe(0);
   await front.close();
-}, 60_000);
+});

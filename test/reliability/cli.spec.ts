@@ -56,7 +56,7 @@ it('encrypts all API keys with the new key, so that the old key can be removed',
   const second = await startApp({ ENCRYPTION_KEYS: key(2) }, { database });
   expect(await apiKeys(second, owner.organizationId)).toEqual([API_KEY]);
   await second.close();
-}, 60_000);
+});
 
 it('exits with 0 after success, 1 after findings and 2 after an error', async () => {
   await mkdir(join(dataDir, 'objects/.tmp'), { recursive: true });

@@ -111,7 +111,7 @@ describe.each([
     await crashDuringAll();
     service = await start();
     agent = await service.as('anna');
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.end('SIGTERM');
     await caretaker.close();
@@ -228,5 +228,5 @@ describe.each([
     await caretaker.close();
     await database.drop();
     await storage.stop();
-  }, 60_000);
+  });
 });

@@ -87,7 +87,7 @@ describeWith(CURL, 'commands', () => {
       UPSTREAM_PRIVATE_NETWORKS: 'allow',
     });
     service = await serving(program);
-  }, 60_000);
+  });
   afterEach(async () => {
     await service.end('SIGTERM');
     await upstream.close();
@@ -113,25 +113,25 @@ describeWith(CURL, 'commands', () => {
     const [output] = await runPage('README.md');
     expect(output).toContain('"Hello!"');
     expect(upstream.requests.map(({ url }) => url)).toEqual(['/v1/chat/completions']);
-  }, 60_000);
+  });
 
   it('have the outputs that the tutorial shows', async () => {
     const outputs = await runPage('docs/tutorial.md');
     expect(outputs.some((output) => output.startsWith('{"api_key":"mk_'))).toBe(true);
     expect(outputs.some((output) => output.includes('expired_token'))).toBe(true);
     expect(outputs.at(-1)).toContain('"key.minted"');
-  }, 60_000);
+  });
 
   it('show limits on the page on limits', async () => {
     const [output] = await runPage('docs/limits.md', [SIGN_IN]);
     expect(output).toContain('"spent_usd":0');
-  }, 60_000);
+  });
 
   it('show usage on the page on usage', async () => {
     const [output] = await runPage('docs/usage.md', [SIGN_IN]);
     expect(output).toContain('"buckets":[');
     expect(output).toContain('"requests":[]');
-  }, 60_000);
+  });
 
   it('see the version of the package in the API document and in the log', async () => {
     const { body } = await service.anonymous.get('/openapi.json').expect(200);

@@ -47,7 +47,7 @@ describeWith(NGINX, 'the load balancer', () => {
     ports = [await freePort(), await freePort()];
     replicas.push(...(await Promise.all(ports.map(start))));
     balancer = await startBalancer(ports, upstream.port);
-  }, 60_000);
+  });
   afterAll(async () => {
     await balancer.stop();
     await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));

@@ -46,4 +46,4 @@ it('logs the reason of PostgreSQL if it ends a connection during an update', asy
   await proxy.stop();
   await s3.stop();
   await database.drop();
-}, 60_000);
+});

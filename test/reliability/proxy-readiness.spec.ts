@@ -43,7 +43,7 @@ function testBalancer(program: () => DocumentedProgram): void {
     await Promise.all(replicas.map((replica) => replica.end('SIGTERM')));
     await upstream.close();
     await database.drop();
-  }, 60_000);
+  });
 
   async function makeKey(user: string, baseUrl: string): Promise<string> {
     const headers = { authorization: `Bearer ${await sessionFor(user)}` };

@@ -49,7 +49,7 @@ it('reports an unreachable database without a stack trace', async () => {
   expect(await exited).toEqual({ code: 1, signal: null });
   expect(stderr()).toMatch(/^mintkeep cannot start: the database \(DATABASE_URL\): .*ECONNREFUSED/);
   expect(stderr()).not.toContain('    at ');
-}, 60_000);
+});
 
 it.each<[string, (url: URL) => void, RegExp]>([
   [
@@ -67,27 +67,23 @@ it.each<[string, (url: URL) => void, RegExp]>([
     (url) => (url.pathname = '/missing'),
     /^DATABASE_URL is rejected: database "missing" does not exist; create the database, or correct its name\n$/,
   ],
-])(
-  'reports a wrong %s of DATABASE_URL at once, in one line',
-  async (_what, change, message) => {
-    const database = await createDatabase();
-    const url = new URL(database.url);
-    change(url);
-    const { stdout, stderr, exited } = startProgram({
-      DATABASE_URL: url.href,
-      DATA_DIR: await temporaryFolder(),
-      ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
-      LOG_LEVEL: 'info',
-    });
-    expect(await exited).toEqual({ code: 1, signal: null });
-    expect(stderr()).toMatch(message);
-    expect(stderr()).not.toContain('wrong-password');
-    expect(stdout()).not.toContain('Retrying');
-    expect(stdout()).not.toMatch(STACK);
-    await database.drop();
-  },
-  60_000,
-);
+])('reports a wrong %s of DATABASE_URL at once, in one line', async (_what, change, message) => {
+  const database = await createDatabase();
+  const url = new URL(database.url);
+  change(url);
+  const { stdout, stderr, exited } = startProgram({
+    DATABASE_URL: url.href,
+    DATA_DIR: await temporaryFolder(),
+    ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
+    LOG_LEVEL: 'info',
+  });
+  expect(await exited).toEqual({ code: 1, signal: null });
+  expect(stderr()).toMatch(message);
+  expect(stderr()).not.toContain('wrong-password');
+  expect(stdout()).not.toContain('Retrying');
+  expect(stdout()).not.toMatch(STACK);
+  await database.drop();
+});
 
 it('reports an unusable database at once, in one line', async () => {
   const database = await createDatabase({ empty: true, encoding: 'LATIN1' });
@@ -102,7 +98,7 @@ it('reports an unusable database at once, in one line', async () => {
   expect(stdout()).not.toContain('Retrying');
   expect(stdout()).not.toMatch(STACK);
   await database.drop();
-}, 60_000);
+});
 
 describe('an address that cannot be bound', () => {
   const taken = createServer();
@@ -121,17 +117,13 @@ describe('an address that cannot be bound', () => {
       () => ({ HOST: '192.0.2.1', SESSION_JWT_SECRET: 's'.repeat(32) }),
       () => 'HOST 192.0.2.1 is not an address of this machine: ',
     ],
-  ])(
-    'is reported by the name of %s, and leaves nothing running',
-    async (_, address, message) => {
-      const dataDir = await temporaryFolder();
-      const { stderr, exited } = startProgram({ DATA_DIR: dataDir, ...address() });
-      expect(await exited).toEqual({ code: 1, signal: null });
-      expect(stderr().startsWith(message())).toBe(true);
-      await (await serving(startProgram({ DATA_DIR: dataDir }))).end('SIGTERM');
-    },
-    60_000,
-  );
+  ])('is reported by the name of %s, and leaves nothing running', async (_, address, message) => {
+    const dataDir = await temporaryFolder();
+    const { stderr, exited } = startProgram({ DATA_DIR: dataDir, ...address() });
+    expect(await exited).toEqual({ code: 1, signal: null });
+    expect(stderr().startsWith(message())).toBe(true);
+    await (await serving(startProgram({ DATA_DIR: dataDir }))).end('SIGTERM');
+  });
 });
 
 describe('object storage that rejects', () => {
@@ -186,7 +178,6 @@ describe('object storage that rejects', () => {
       expect(line).toMatch(/^MINIO_ACCESS_KEY, MINIO_SECRET_KEY: the object storage rejects [^\n]+\n$/);
       expect(line).not.toContain('wrong-');
     },
-    60_000,
   );
 });
 
@@ -207,7 +198,7 @@ it('waits for object storage that starts later', async () => {
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   await service.end('SIGTERM');
   await s3.stop();
-}, 60_000);
+});
 
 describe('the service without any settings', () => {
   let dataDir: string;
@@ -246,20 +237,16 @@ describe('the service without any settings', () => {
     expect(await second.exited).toEqual({ code: 1, signal: null });
     expect(second.stderr()).toContain(`another mintkeep is running on the data folder ${dataDir}`);
     expect(await content()).toBe('# Kept');
-  }, 60_000);
+  });
 
   it.each([
     ['killed', 'SIGKILL', { code: null, signal: 'SIGKILL' }],
     ['stopped from the keyboard', 'SIGINT', { code: 0, signal: null }],
-  ] as const)(
-    'keeps its data when it is %s',
-    async (_, signal, exit) => {
-      expect(await service.end(signal)).toEqual(exit);
-      service = await serving(start());
-      expect(await content()).toBe('# Kept');
-    },
-    60_000,
-  );
+  ] as const)('keeps its data when it is %s', async (_, signal, exit) => {
+    expect(await service.end(signal)).toEqual(exit);
+    service = await serving(start());
+    expect(await content()).toBe('# Kept');
+  });
 
   it('exits with 1 and one line when its PostgreSQL ends', async () => {
     const lockFile = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
@@ -270,5 +257,5 @@ describe('the service without any settings', () => {
     expect(service.stderr()).toBe(line);
     service = await serving(start());
     expect(await content()).toBe('# Kept');
-  }, 60_000);
+  });
 });

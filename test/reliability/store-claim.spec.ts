@@ -101,7 +101,7 @@ describe.each([
     await expectDocument(again);
     expect(await claims()).toEqual([claim]);
     await again.close();
-  }, 60_000);
+  });
 
   it('is used by another system outside production, with a warning and without a claim', async () => {
     await (await start()).close();
@@ -112,7 +112,7 @@ describe.each([
     expect(service.stdout()).toContain('belongs to another system than the database (DATABASE_URL)');
     expect(await claims()).toEqual(before);
     await service.end('SIGTERM');
-  }, 60_000);
+  });
 
   it('is claimed by a system with documents when it has no claim', async () => {
     const before = await start();
@@ -129,7 +129,7 @@ describe.each([
     await expectDocument(after);
     await after.close();
     expect(await refusal(other)).toContain('belongs to another system');
-  }, 60_000);
+  });
 
   it('is accepted with a restored database, and so is an empty store', async () => {
     const lost = await start();
@@ -167,7 +167,7 @@ it('is rejected with existing files when DATABASE_URL is missing', async () => {
     /^DATA_DIR \S+ belongs to another system than the database \(DATABASE_URL\)[^\n]*\n$/,
   );
   await database.drop();
-}, 60_000);
+});
 
 describe('the claim of a store', () => {
   let s3: S3;
@@ -201,7 +201,7 @@ describe('the claim of a store', () => {
       expect(await exited).toEqual({ code: 1, signal: null });
       expect(stderr()).toContain('MINIO_BUCKET mintkeep belongs to another system');
     }
-  }, 60_000);
+  });
 
   it('survives a short outage', async () => {
     let puts = 0;
@@ -209,7 +209,7 @@ describe('the claim of a store', () => {
     const service = await serving(await start(databases[0]!));
     expect(puts).toBe(2);
     await service.end('SIGTERM');
-  }, 60_000);
+  });
 
   it('fails, and the start with it, after a long outage', async () => {
     proxy.onRequest = (...request) => (isClaim(...request) ? 'hang' : 'pass');
@@ -218,5 +218,5 @@ describe('the claim of a store', () => {
     expect(stderr()).toMatch(
       /^mintkeep cannot start: MINIO_ENDPOINT: object storage: put systems\/\S+ failed: [^\n]+\n$/,
     );
-  }, 60_000);
+  });
 });

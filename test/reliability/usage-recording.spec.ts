@@ -133,7 +133,7 @@ it('a database that is away loses nothing: records wait on disk', async () => {
   await recordAll(app, many(1));
   await eventually(async () => expect(await waiting()).toBe(0));
   expect(await journalBytes()).toBeLessThan(5_000_000); // what is written is removed
-}, 60_000);
+});
 
 it('a database that comes and goes under load loses nothing', async () => {
   const [warned, logged] = [jest.spyOn(Logger.prototype, 'warn'), jest.spyOn(Logger.prototype, 'log')];
@@ -159,7 +159,7 @@ it('a database that comes and goes under load loses nothing', async () => {
   }
   await written(app.database, requests, 20_000);
   expect(await sums()).toEqual({ requests, tokens: requests * 15 });
-}, 60_000);
+});
 
 describe('a record that the database rejects', () => {
   it.each([
@@ -214,7 +214,7 @@ describe('a journal that cannot be written', () => {
     const next = await startApp({}, app);
     await written(app.database, 700);
     await next.close();
-  }, 30_000);
+  });
 
   it('is reported with the size of the loss if the process ends', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
@@ -224,7 +224,7 @@ describe('a journal that cannot be written', () => {
     await app.app.close();
     expect(error).toHaveBeenCalledWith({ lost: 3 }, expect.stringContaining('lost'));
     error.mockRestore();
-  }, 30_000);
+  });
 
   it('is made anew after its folder was removed', async () => {
     await recordAll(app, many(3));
@@ -235,7 +235,7 @@ describe('a journal that cannot be written', () => {
       await record(app, many(1));
       expect(await readdir(journal())).toHaveLength(1);
     }, 15_000);
-  }, 30_000);
+  });
 
   it('is made anew after the process was held up, because it may be another’s by now', async () => {
     await app.database.rejectConnections();
@@ -246,7 +246,7 @@ describe('a journal that cannot be written', () => {
     expect(await readdir(journal())).toHaveLength(2);
     await app.database.acceptConnections();
     await written(app.database, 5);
-  }, 30_000);
+  });
 
   it('leaves a part of the records in memory while the database is away', async () => {
     await app.database.rejectConnections();
@@ -259,7 +259,7 @@ describe('a journal that cannot be written', () => {
       );
       expect(row!.count).toBeGreaterThan(30_000);
     }, 40_000);
-  }, 60_000);
+  });
 });
 
 it('files of the journal are for the service only', async () => {

@@ -295,7 +295,7 @@ describe.each([
     }
     expect(writers.every(({ failed }) => failed === 0)).toBe(true);
     await Promise.all(writers.map((writer) => writer.verify()));
-  }, 60_000);
+  });
 
   it('checks more than one batch', async () => {
     const many = MANY[kind];
@@ -314,7 +314,7 @@ describe.each([
     expect(await verify()).toEqual(clean(many + 1));
     await store.delete(`documents/${id + many}`);
     expect((await verify()).lines[0]).toContain(`document ${id + many}: its body is missing`);
-  }, 60_000);
+  });
 });
 
 /** The first one, with all that it needs. */

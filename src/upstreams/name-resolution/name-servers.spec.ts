@@ -63,7 +63,7 @@ it('distinguishes a failing server from a silent one', async () => {
   respond = () => undefined;
   const silent = { code: 'EAI_AGAIN', isTimeout: true };
   await expect(serversWith().resolve('api.example', signal)).rejects.toMatchObject(silent);
-}, 20_000);
+});
 
 it('queries the second server if the first one is silent', async () => {
   const silent = await startNameServer(() => undefined);
@@ -75,7 +75,7 @@ it('queries the second server if the first one is silent', async () => {
   } finally {
     await silent.close();
   }
-}, 20_000);
+});
 
 it('can be cancelled', async () => {
   const aborting = new AbortController();
