@@ -26,6 +26,10 @@ afterAll(async () => {
   await upstream.close();
 });
 
+afterEach(() => {
+  upstream.delay = undefined;
+});
+
 const CREATE = '{"type":"response.create"}';
 const USAGE = { input_tokens: 1_000_000, output_tokens: 0, total_tokens: 1_000_000 };
 
