@@ -79,8 +79,7 @@ export function explainError(error: unknown): ErrorText {
 }
 
 /** Appends the id of the request that failed, for the operator of the service, if there is one. */
-export function withRequestId(error: unknown, text: string): string {
-  const { requestId } = explainError(error);
+export function withRequestId(text: string, requestId: ErrorText['requestId']): string {
   return requestId ? `${text} (request ${requestId})` : text;
 }
 

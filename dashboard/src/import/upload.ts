@@ -51,6 +51,6 @@ export async function upload(
 
 /** Cause, remedy and request id in one line. */
 function describeError(error: unknown): string {
-  const { title, advice } = explainError(error);
-  return withRequestId(error, `${title}. ${advice}`);
+  const { title, advice, requestId } = explainError(error);
+  return withRequestId(`${title}. ${advice}`, requestId);
 }

@@ -132,7 +132,7 @@ function FailedLinks({ failed, isPending, onRetry, onClose }: FailedProps): Reac
         <List size="sm">
           {failed.map(({ document, error }) => (
             <List.Item key={document.id}>
-              {document.title}: {withRequestId(error, explainError(error).title)}
+              {document.title}: {describe(error)}
             </List.Item>
           ))}
         </List>
@@ -147,6 +147,11 @@ function FailedLinks({ failed, isPending, onRetry, onClose }: FailedProps): Reac
       </Group>
     </Stack>
   );
+}
+
+function describe(error: unknown): string {
+  const { title, requestId } = explainError(error);
+  return withRequestId(title, requestId);
 }
 
 interface AffectedProps {

@@ -13,11 +13,12 @@ interface Form {
 export function showFormError(form: Form, error: unknown, fields: Record<string, string>): void {
   const field = error instanceof ApiError && error.type !== undefined ? fields[error.type] : undefined;
   if (field === undefined) return showError(error);
-  form.setFieldError(field, withRequestId(error, explainError(error).title));
+  const { title, requestId } = explainError(error);
+  form.setFieldError(field, withRequestId(title, requestId));
 }
 
 /** Shows an error as a notification, with the remedy and the request id. */
 export function showError(error: unknown): void {
-  const { title, advice } = explainError(error);
-  notifications.show({ color: 'red', title, message: withRequestId(error, advice) });
+  const { title, advice, requestId } = explainError(error);
+  notifications.show({ color: 'red', title, message: withRequestId(advice, requestId) });
 }
