@@ -44,13 +44,13 @@ beforeEach(async () => {
   smtp.mails.length = 0;
 });
 
-const setBudget = (usd: number, period = 'month') =>
-  team.admin
-    .put(`${team.base}/limits`)
+const setBudget = (usd: number, period = 'month', { admin, base } = team) =>
+  admin
+    .put(`${base}/limits`)
     .send({ organization: { budget: { usd, period } } })
     .expect(200);
-const spend = (cost_usd: number) =>
-  recordAll(apps[0]!, [usageRecord({ organization_id: team.organizationId, user_id: team.user, cost_usd })]);
+const spend = (cost_usd: number, { organizationId, user } = team, app = apps[0]!) =>
+  recordAll(app, [usageRecord({ organization_id: organizationId, user_id: user, cost_usd })]);
 const checkAll = () =>
   inParallel(8, (i) => apps[i % 2]!.app.get(BudgetNotices, { strict: false }).checkAll());
 const adminAddresses = () => new Set([team.user, `second-admin-${team.organizationId}`].map(emailOf));
@@ -164,13 +164,8 @@ it('a shutdown waits for a mail that is being sent', async () => {
     arrived++;
     return released;
   };
-  await owner.admin
-    .put(`${owner.base}/limits`)
-    .send({ organization: { budget: { usd: 1, period: 'month' } } })
-    .expect(200);
-  await recordAll(replica, [
-    usageRecord({ organization_id: owner.organizationId, user_id: owner.user, cost_usd: 0.9 }),
-  ]);
+  await setBudget(1, 'month', owner);
+  await spend(0.9, owner, replica);
   await replica.app.get(BudgetNotices, { strict: false }).checkAll();
   await eventually(() => expect(arrived).toBe(1));
   const server = replica.app.get(MailServer, { strict: false });

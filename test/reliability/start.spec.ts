@@ -23,6 +23,20 @@ async function signIn(url: string): Promise<string> {
 /** Stack trace, also within JSON. */
 const STACK = /\\n\s+at |\n\s+at |"stack"/;
 
+/** Starts the service with a database that ends the start at once. @returns standard error */
+async function errorOfRejected(databaseUrl: string): Promise<string> {
+  const { stdout, stderr, exited } = startProgram({
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: await temporaryFolder(),
+    ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
+    LOG_LEVEL: 'info',
+  });
+  expect(await exited).toEqual({ code: 1, signal: null });
+  expect(stdout()).not.toContain('Retrying');
+  expect(stdout()).not.toMatch(STACK);
+  return stderr();
+}
+
 it('prints one line for each wrong setting, and exits with 1', async () => {
   const { stdout, stderr, exited } = startProgram({
     PORT: 'x',
@@ -71,32 +85,16 @@ it.each<[string, (url: URL) => void, RegExp]>([
   const database = await createDatabase();
   const url = new URL(database.url);
   change(url);
-  const { stdout, stderr, exited } = startProgram({
-    DATABASE_URL: url.href,
-    DATA_DIR: await temporaryFolder(),
-    ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
-    LOG_LEVEL: 'info',
-  });
-  expect(await exited).toEqual({ code: 1, signal: null });
-  expect(stderr()).toMatch(message);
-  expect(stderr()).not.toContain('wrong-password');
-  expect(stdout()).not.toContain('Retrying');
-  expect(stdout()).not.toMatch(STACK);
+  const stderr = await errorOfRejected(url.href);
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toContain('wrong-password');
   await database.drop();
 });
 
 it('reports an unusable database at once, in one line', async () => {
   const database = await createDatabase({ empty: true, encoding: 'LATIN1' });
-  const { stdout, stderr, exited } = startProgram({
-    DATABASE_URL: database.url,
-    DATA_DIR: await temporaryFolder(),
-    ENCRYPTION_KEYS: Buffer.alloc(32).toString('base64'),
-    LOG_LEVEL: 'info',
-  });
-  expect(await exited).toEqual({ code: 1, signal: null });
-  expect(stderr()).toBe('DATABASE_URL names a database whose encoding is LATIN1: UTF8 is needed\n');
-  expect(stdout()).not.toContain('Retrying');
-  expect(stdout()).not.toMatch(STACK);
+  const stderr = await errorOfRejected(database.url);
+  expect(stderr).toBe('DATABASE_URL names a database whose encoding is LATIN1: UTF8 is needed\n');
   await database.drop();
 });
 
