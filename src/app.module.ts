@@ -23,6 +23,7 @@ import { OwnerScopeGuard } from './organizations/scope/owner-scope.guard.js';
 import { PricesModule } from './prices/prices.module.js';
 import { ProjectsModule } from './projects/projects.module.js';
 import { ProxyModule } from './proxy/proxy.module.js';
+import { StorageModule } from './storage/storage.module.js';
 import { UnknownRouteModule } from './unknown-route.module.js';
 import { UpstreamsModule } from './upstreams/upstreams.module.js';
 import { UsageModule } from './usage/usage.module.js';
@@ -36,14 +37,18 @@ import { UsageModule } from './usage/usage.module.js';
   ],
 })
 export class AppModule {
-  /** @param databaseUrl of the PostgreSQL that the settings name, or of the embedded one */
-  static with(settings: Settings, databaseUrl: string): DynamicModule {
+  /**
+   * @param databaseUrl of the PostgreSQL that the settings name, or of the embedded one
+   * @param storageTimeoutMs maximum duration of a call to object storage
+   */
+  static with(settings: Settings, databaseUrl: string, storageTimeoutMs?: number): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigModule.with(settings),
         MetricsModule,
         DatabaseModule.connect(databaseUrl, settings.databasePoolSize),
+        StorageModule.with(storageTimeoutMs),
         ScheduleModule.forRoot(),
         JobsModule,
         AuthModule,

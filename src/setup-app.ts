@@ -17,18 +17,24 @@ import { serveApiPages } from './openapi/openapi.js';
 /** Maximum number of trusted proxies that a request passes. */
 const MAX_PROXIES = 32;
 
+/** Limits that no deployment has a reason to change. */
+export interface AppLimits extends Partial<HttpLimits> {
+  /** Maximum duration of a call to object storage. */
+  readonly storageTimeoutMs?: number;
+}
+
 /**
  * Creates the service without listening: the part that `main` and the tests share.
- * @param httpLimits shorter timeouts for tests
+ * @param limits other limits for tests
  */
 export async function setupApp(
   settings: Settings,
   databaseUrl: string,
-  httpLimits: HttpLimits = HTTP_LIMITS,
+  limits: AppLimits = {},
 ): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
-    AppModule.with(settings, databaseUrl),
-    new HttpServerAdapter({ ...settings, ...httpLimits }),
+    AppModule.with(settings, databaseUrl, limits.storageTimeoutMs),
+    new HttpServerAdapter({ ...settings, ...HTTP_LIMITS, ...limits }),
     { bodyParser: false, logger: new JsonLogger(settings.logLevel), abortOnError: false },
   );
   app.disable('x-powered-by');

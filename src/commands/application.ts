@@ -23,7 +23,7 @@ class CommandModule {
   }
 }
 
-type Feature = new (...args: never[]) => object;
+type Feature = (new (...args: never[]) => object) | DynamicModule;
 
 /** Migrates the database, starts the modules, and calls `work`. Errors are thrown and not logged. */
 export async function withModules<T>(

@@ -4,7 +4,7 @@ import { DocumentsModule } from '../documents/documents.module.js';
 import { ObjectCheck } from '../documents/check/object-check.js';
 import type { Finding, Problem } from '../documents/check/storage-finding.js';
 import { StoreOwner } from '../documents/store/store-owner.js';
-import { assertStoreExists } from '../storage/storage.module.js';
+import { assertStoreExists, StorageModule } from '../storage/storage.module.js';
 import { withModules } from './application.js';
 import { FAILED, DONE, FOUND_PROBLEMS } from './command.js';
 import type { Command } from './command.js';
@@ -37,7 +37,7 @@ export const verifyStorageCommand: Command = {
   async run(context) {
     const repair = context.flags.has('repair');
     await assertStoreExists(context.settings);
-    return withModules(context, [DocumentsModule], async (app) => {
+    return withModules(context, [StorageModule.with(), DocumentsModule], async (app) => {
       await app.get(StoreOwner).assertNoForeignClaim();
       const verification = new Verification(context.print, repair);
       await verification.run(app);

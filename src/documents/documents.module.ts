@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
-import { StorageModule } from '../storage/storage.module.js';
 import { AbandonedUpdates } from './update/abandoned-updates.js';
 import { DocumentBodies } from './store/document-bodies.js';
 import { DocumentCheck } from './check/document-check.js';
@@ -19,12 +18,7 @@ import { ObjectCheck } from './check/object-check.js';
 import { StoreOwner } from './store/store-owner.js';
 
 @Module({
-  imports: [
-    OrganizationsModule,
-    ProjectsModule,
-    StorageModule,
-    TypeOrmModule.forFeature([Document, DocumentUpdate]),
-  ],
+  imports: [OrganizationsModule, ProjectsModule, TypeOrmModule.forFeature([Document, DocumentUpdate])],
   controllers: [DocumentsController, ExportController],
   providers: [
     DocumentsService,

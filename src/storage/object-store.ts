@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { StorageUnavailable } from './storage.errors.js';
 
-/** Maximum duration of a call to object storage. */
+/** Maximum duration of a call to object storage, unless a test sets another one. */
 export const STORAGE_TIMEOUT_MS = 5_000;
 
 const KEY_MAX_CHARACTERS = 512;
@@ -25,7 +25,8 @@ export type CallObserver = (operation: string, outcome: 'ok' | 'failed', seconds
 export abstract class ObjectStore {
   private observer?: CallObserver;
 
-  constructor(private readonly timeoutMs: number = STORAGE_TIMEOUT_MS) {}
+  /** @param timeoutMs maximum duration of a call */
+  constructor(readonly timeoutMs: number = STORAGE_TIMEOUT_MS) {}
 
   /** Sets the observer of all later calls. */
   observe(observer: CallObserver): void {

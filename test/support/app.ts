@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { JWTPayload } from 'jose';
 import supertest from 'supertest';
-import { HTTP_LIMITS } from '../../src/http/server/http-limits.js';
-import type { HttpLimits } from '../../src/http/server/http-limits.js';
 import { parseSettings } from '../../src/config/parse-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { createDocument } from '../../src/openapi/document.js';
 import { setupApp } from '../../src/setup-app.js';
+import type { AppLimits } from '../../src/setup-app.js';
 import { Contract } from './contract.js';
 import type { ApiDocument } from './contract.js';
 import { createDatabase } from './database.js';
@@ -58,17 +57,17 @@ export interface TestApp {
  * @param variables environment variables beside the usual ones
  * @param shared what another app has already, to start a second replica (the app itself shares both); it stays when
  *   this one is closed
- * @param httpLimits in place of the usual ones
+ * @param limits in place of the usual ones
  */
 export async function startApp(
   variables: NodeJS.ProcessEnv = {},
   shared: { database?: TestDatabase; dataDir?: string } = {},
-  httpLimits: Partial<HttpLimits> = {},
+  limits: AppLimits = {},
 ): Promise<TestApp> {
   const database = shared.database ?? (await createDatabase());
   const dataDir = shared.dataDir ?? (await mkdtemp(join(tmpdir(), 'mintkeep-data-')));
   const settings = parseSettings({ ...testVariables(database.url, dataDir), ...variables });
-  const app = await setupApp(settings, database.url, { ...HTTP_LIMITS, ...httpLimits });
+  const app = await setupApp(settings, database.url, limits);
   await app.listen(Number(variables.PORT ?? 0), '127.0.0.1');
   const server = app.getHttpServer();
   contractOf(app, settings).watch(app, (violation) => violations.push(violation));

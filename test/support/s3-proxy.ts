@@ -33,11 +33,13 @@ export interface S3Proxy {
   readonly waiting: () => number;
   /** Forwards all held and later requests. Resolves when the held requests have arrived. */
   recover(): Promise<void>;
+  /** Closes the connections of all held requests without a response, and forwards later requests. */
+  fail(): void;
   stop(): Promise<void>;
 }
 
 export async function startS3Proxy(target: URL, port = 0): Promise<S3Proxy> {
-  const held = new Set<() => Promise<void>>();
+  const held = new Map<ServerResponse, () => Promise<void>>();
   const server = createServer((request, response) => {
     void buffer(request)
       .catch(() => undefined) // the client has disconnected
@@ -55,8 +57,8 @@ export async function startS3Proxy(target: URL, port = 0): Promise<S3Proxy> {
     if (fate === 'lose the response') await forward(target, request, body);
     if (fate === 'hang' || fate === 'arrive late') {
       const letGo = () => forward(target, request, body, response);
-      held.add(letGo);
-      if (fate === 'hang') response.once('close', () => held.delete(letGo));
+      held.set(response, letGo);
+      if (fate === 'hang') response.once('close', () => held.delete(response));
     }
   }
 
@@ -68,9 +70,14 @@ export async function startS3Proxy(target: URL, port = 0): Promise<S3Proxy> {
     waiting: () => held.size,
     recover: async () => {
       proxy.onRequest = () => 'pass';
-      const released = [...held];
+      const released = [...held.values()];
       held.clear();
       await Promise.all(released.map((letGo) => letGo()));
+    },
+    fail: () => {
+      proxy.onRequest = () => 'pass';
+      for (const response of held.keys()) response.destroy();
+      held.clear();
     },
     stop: async () => {
       server.closeAllConnections();

@@ -5,7 +5,7 @@ import { DataSource, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import type { EntityManager } from 'typeorm';
 import { KeyedSemaphore } from '../../common/async/semaphore.js';
 import { retryOnLockTimeout } from '../../database/transactions/retry-on-lock-timeout.js';
-import { STORAGE_TIMEOUT_MS } from '../../storage/object-store.js';
+import { ObjectStore } from '../../storage/object-store.js';
 import { StorageSemaphore } from '../../storage/storage-semaphore.js';
 
 /** Connection that holds the lock of one document. */
@@ -35,12 +35,17 @@ export type LockedWork<T> = (transaction: EntityManager, deadline: AbortSignal) 
 @Injectable()
 export class DocumentLock {
   /** Queues the writers of one document, so that each place in the storage semaphore serves a different document. */
-  private readonly writers = new KeyedSemaphore<number>(() => new StorageSemaphore(1));
+  private readonly writers: KeyedSemaphore<number>;
+  private readonly timeoutMs: number;
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly semaphore: StorageSemaphore,
-  ) {}
+    { timeoutMs }: ObjectStore,
+  ) {
+    this.timeoutMs = timeoutMs;
+    this.writers = new KeyedSemaphore(() => new StorageSemaphore(1, timeoutMs));
+  }
 
   /**
    * Runs `work` while this replica holds the lock of the document.
@@ -50,9 +55,9 @@ export class DocumentLock {
   async run<T>(
     documentId: number,
     work: (locked: LockedDocument) => Promise<T>,
-    waitMs = STORAGE_TIMEOUT_MS,
+    waitMs = this.timeoutMs,
   ): Promise<T> {
-    const deadline = AbortSignal.timeout(STORAGE_TIMEOUT_MS);
+    const deadline = AbortSignal.timeout(this.timeoutMs);
     const waitEndsAt = performance.now() + waitMs;
     const remainingMs = () => Math.max(1, waitEndsAt - performance.now());
     const write = (lockTimeoutMs: number) =>
@@ -67,7 +72,7 @@ export class DocumentLock {
 
   /** {@link runInTransaction} for work that needs no storage. Waits until every earlier writer has timed out. */
   runAfterWriters<T>(documentId: number, work: LockedWork<T>): Promise<T> {
-    return this.run(documentId, inTransaction(work), 2 * STORAGE_TIMEOUT_MS);
+    return this.run(documentId, inTransaction(work), 2 * this.timeoutMs);
   }
 
   private async runLocked<T>(
