@@ -52,7 +52,7 @@ const withDatabase = {
 export default {
   maxWorkers: 4,
   workerIdleMemoryLimit: '400MB',
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   reporters: ['default', '<rootDir>/test/support/skipped-reporter.mjs'],
   collectCoverageFrom: ['<rootDir>/src/**/*.ts', '!**/*.spec.ts'],
   coverageReporters: ['text-summary'],

@@ -19,6 +19,8 @@ export interface EmbeddedPostgresOptions {
   readonly database?: string;
   /** Server settings, as in postgresql.conf. They do not apply to a server that a killed process left running. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Time until the server has to exit; tests set it instead of {@link EXIT_TIMEOUT_MS}. */
+  readonly exitTimeoutMs?: number;
 }
 
 /** PostgreSQL server on 127.0.0.1 that this process owns. */
@@ -70,7 +72,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     account,
     settings,
   );
-  const server = new OwnedServer(postmaster, password, dataDir);
+  const server = new OwnedServer(postmaster, password, dataDir, options.exitTimeoutMs);
   const url = await server.start(database);
   await removeDrafts(dataDir);
   return { url, ended: server.ended, stop: () => server.stop() };
@@ -91,6 +93,7 @@ class OwnedServer {
     private readonly postmaster: Postmaster,
     private readonly password: string,
     private readonly dataDir: string,
+    private readonly exitTimeoutMs = EXIT_TIMEOUT_MS,
   ) {
     this.ended = new Promise<never>((_, reject) => (this.rejectEnded = reject));
     this.ended.catch(() => undefined); // prevents an unhandled rejection if no caller waits for the end
@@ -132,7 +135,7 @@ class OwnedServer {
     this.isLost = true;
     process.off('exit', this.signalOnExit);
     const { postmaster } = this;
-    const deadline = performance.now() + EXIT_TIMEOUT_MS;
+    const deadline = performance.now() + this.exitTimeoutMs;
     while (postmaster.hasChild && performance.now() < deadline) await delay(POLL_INTERVAL_MS);
     if (postmaster.hasChild) postmaster.signal('SIGINT');
     const reason = postmaster.exitReason ?? 'or closed the connection that locks the data folder';

@@ -15,7 +15,7 @@ import { ObjectStore } from './object-store.js';
  * that waits longer for its row is an orphan.
  */
 export const PUT_IS_OVER_AFTER = '1 hour';
-/** Maximum time that a request spends on deleting objects. The sweep deletes the rest. */
+/** Maximum time that a request spends on deleting objects, unless a test sets another one. The sweep deletes the rest. */
 const PROMPT_REMOVAL_MS = 1_000;
 /** Maximum number of objects that a request deletes itself. The sweep deletes the rest. */
 export const PROMPT_REMOVAL_KEYS = 100;
@@ -38,6 +38,7 @@ interface Removal {
  */
 @Injectable()
 export class DeletionQueue {
+  promptRemovalMs = PROMPT_REMOVAL_MS;
   private readonly logger = new Logger(DeletionQueue.name);
 
   constructor(
@@ -124,7 +125,7 @@ export class DeletionQueue {
    * @returns whether all objects are deleted
    */
   async removePromptly(keys: readonly string[]): Promise<boolean> {
-    const signal = AbortSignal.timeout(PROMPT_REMOVAL_MS);
+    const signal = AbortSignal.timeout(this.promptRemovalMs);
     try {
       const { gone } = await this.remove(keys.slice(0, PROMPT_REMOVAL_KEYS), signal);
       return gone.length === keys.length;

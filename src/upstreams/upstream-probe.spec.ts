@@ -17,7 +17,7 @@ afterEach(async () => {
 
 function probe(
   baseUrl: string,
-  { provider = 'custom', privateNetworks = 'allow', timeoutMs = 5_000 } = {},
+  { provider = 'custom', privateNetworks = 'allow', timeoutMs = 60_000 } = {},
 ): ReturnType<UpstreamProbe['probe']> {
   const guard = new AddressGuard(
     { upstreamPrivateNetworks: privateNetworks } as Settings,

@@ -114,7 +114,8 @@ it.each([
 });
 
 it('ends when the code expires during a poll, and says why the poll before failed', async () => {
-  const { code, stderr } = await loginWith([page(500), unanswered], codes({ expires_in: 5 }));
+  // Long enough for the first poll on a busy machine, and shorter than the timeout of a poll (15 s).
+  const { code, stderr } = await loginWith([page(500), unanswered], codes({ expires_in: 12 }));
   expect(code).toBe(1);
   expect(stderr).toMatch(/the code has expired: the server responded with 500; run "mintkeep login" again/);
 });

@@ -131,33 +131,29 @@ const [address] = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .filter(({ family, internal }) => family === 'IPv4' && !internal);
 
-(address ? it : it.skip)(
-  'remembers --insecure for the profile and its server',
-  async () => {
-    const front = createServer((client) => {
-      const service = connect(Number(new URL(cli.app.url).port), '127.0.0.1');
-      client.pipe(service).pipe(client);
-      client.on('error', () => service.destroy()).on('close', () => service.destroy());
-      service.on('error', () => client.destroy());
-    });
-    await once(front.listen(0, address!.address), 'listening');
-    const { port } = front.address() as AddressInfo;
-    const server = `http://${address!.address}:${port}`;
-    expect((await cli.user.run(['login', server])).code).toBe(2);
-    expect((await cli.user.login(server, cli.ada, ['--insecure'])).code).toBe(0);
-    expect(await cli.user.run(['status'])).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(server),
-    });
-    expect((await cli.user.run(['env'])).stdout).toContain(`MINTKEEP_URL='${server}'`);
-    expect((await cli.user.login(server, cli.ada)).code).toBe(0);
-    expect((await cli.user.run(['status'])).code).toBe(0);
-    expect((await cli.user.run(['login', server, '--profile', 'other'])).code).toBe(2);
-    expect((await cli.user.run(['login', `http://${address!.address}:1`])).code).toBe(2);
-    front.close();
-  },
-  60_000,
-);
+(address ? it : it.skip)('remembers --insecure for the profile and its server', async () => {
+  const front = createServer((client) => {
+    const service = connect(Number(new URL(cli.app.url).port), '127.0.0.1');
+    client.pipe(service).pipe(client);
+    client.on('error', () => service.destroy()).on('close', () => service.destroy());
+    service.on('error', () => client.destroy());
+  });
+  await once(front.listen(0, address!.address), 'listening');
+  const { port } = front.address() as AddressInfo;
+  const server = `http://${address!.address}:${port}`;
+  expect((await cli.user.run(['login', server])).code).toBe(2);
+  expect((await cli.user.login(server, cli.ada, ['--insecure'])).code).toBe(0);
+  expect(await cli.user.run(['status'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(server),
+  });
+  expect((await cli.user.run(['env'])).stdout).toContain(`MINTKEEP_URL='${server}'`);
+  expect((await cli.user.login(server, cli.ada)).code).toBe(0);
+  expect((await cli.user.run(['status'])).code).toBe(0);
+  expect((await cli.user.run(['login', server, '--profile', 'other'])).code).toBe(2);
+  expect((await cli.user.run(['login', `http://${address!.address}:1`])).code).toBe(2);
+  front.close();
+});
 
 it.each([
   ['http://example.com', /plain http.*--insecure/],

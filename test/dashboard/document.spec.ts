@@ -4,6 +4,7 @@ import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { seriousViolations } from './support/accessibility.js';
 import { startDashboard } from './support/dashboard.js';
 import type { Dashboard, Person } from './support/dashboard.js';
+import { recordStatuses } from './support/editor.js';
 import { createTestProject } from './support/objects.js';
 import type { TestProject } from './support/objects.js';
 
@@ -49,11 +50,12 @@ describeWith(CHROMIUM, 'the document page', () => {
   it('saves by itself and on Ctrl+S', async () => {
     const id = await project.write('a', 'A', 'one');
     await open(id);
+    const statuses = await recordStatuses(page);
     await editor().press('Control+End');
     await page.keyboard.type(' two');
-    await status('unsaved');
+    await eventually(async () => expect((await project.read(id)).content).toBe('one two'));
     await status('saved');
-    expect((await project.read(id)).content).toBe('one two');
+    expect((await statuses())[0]).toBe('unsaved');
     await page.keyboard.type(' three');
     await page.keyboard.press('Control+S');
     await status('saved');
@@ -139,8 +141,8 @@ describeWith(CHROMIUM, 'the document page', () => {
     await editor().press('Control+End');
     await page.keyboard.type(' mine');
     await status('unreachable');
-    await page.unroute('**/documents/*');
     await page.goto(`${dashboard.url}/healthz`); // closes the document
+    await page.unroute('**/documents/*');
     await person.agent
       .put(`/me/organizations/${project.owner}/projects/${project.project}/documents/${id}`)
       .send({ content: 'theirs' })
@@ -156,6 +158,7 @@ describeWith(CHROMIUM, 'the document page', () => {
     const id = await project.write('a', 'A', '');
     await project.write('setup-guide', 'Getting started', '# Setup');
     await open(id);
+    await page.getByText('No document links here.').waitFor(); // the documents are loaded
     await editor().click();
     await page.keyboard.type('[[gett');
     await page.locator('.cm-tooltip-autocomplete').getByText('Getting started').click();
@@ -278,10 +281,12 @@ describeWith(CHROMIUM, 'the document page', () => {
   it('saves a typed title by itself, and on Ctrl+S', async () => {
     const id = await project.write('a', 'A', 'one');
     await open(id);
+    const statuses = await recordStatuses(page);
     await page.getByLabel('Title').fill('By itself');
-    await status('unsaved');
+    const expected = { title: 'By itself', content: 'one' };
+    await eventually(async () => expect(await project.read(id)).toMatchObject(expected));
     await status('saved');
-    expect(await project.read(id)).toMatchObject({ title: 'By itself', content: 'one' });
+    expect((await statuses())[0]).toBe('unsaved');
     await page.getByLabel('Title').fill('By key');
     await page.keyboard.press('Control+S');
     await eventually(async () => expect(await project.read(id)).toMatchObject({ title: 'By key' }));

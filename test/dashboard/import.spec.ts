@@ -29,7 +29,7 @@ describeWith(CHROMIUM, 'import and export', () => {
     const person = await dashboard.signedIn(`user-${++users}`);
     const project = await createTestProject(person.agent, 'Vault');
     await person.page.goto(dashboard.url + project.path);
-    await person.page.getByRole('button', { name: 'Import, export and links' }).waitFor();
+    await person.page.getByText('No documents yet').waitFor();
     const path = `/me/organizations/${project.owner}/projects/${project.project}/documents`;
     return { person, project, list: async () => (await person.agent.get(path).expect(200)).body.documents };
   }

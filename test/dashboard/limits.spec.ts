@@ -3,6 +3,7 @@ import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { recordAll, usageRecord } from '../support/usage.js';
 import { seriousViolations, sidewaysScroll } from './support/accessibility.js';
 import { startDashboard } from './support/dashboard.js';
+import { noticed } from './support/notices.js';
 import type { Dashboard, Person } from './support/dashboard.js';
 
 describeWith(CHROMIUM, 'limits in the dashboard', () => {
@@ -40,7 +41,7 @@ describeWith(CHROMIUM, 'limits in the dashboard', () => {
     await ofTeam.getByLabel('Budget').fill('100');
     await ofTeam.getByLabel('Period').selectOption('week');
     await ofTeam.getByRole('button', { name: 'Save' }).click();
-    await ada.page.getByText('The limits were saved.').first().waitFor();
+    await noticed(ada.page, /^The limits were saved\./);
     const ofMember = section(ada.page, 'Limits of each member');
     await ofMember.getByLabel('Allowed models').fill('gpt-*');
     await ofMember.getByLabel('Allowed models').press('Enter');
@@ -73,7 +74,7 @@ describeWith(CHROMIUM, 'limits in the dashboard', () => {
     await of(ada).getByRole('button', { name: 'Save' }).click();
     await of(ada).getByText('Tokens, last minute').waitFor();
     await of(bob).getByRole('button', { name: 'Save' }).click();
-    await bob.page.getByText('Someone else changed this meanwhile').waitFor();
+    await noticed(bob.page, /^Someone else changed this meanwhile/);
     expect(await of(bob).getByLabel('Tokens per minute').inputValue()).toBe('1,000');
     expect((await stored()).organization.tokens_per_minute).toBe(1000);
     await of(bob).getByLabel('Tokens per minute').fill('2000');

@@ -47,8 +47,9 @@ describeWith(CHROMIUM, 'the navigation of the dashboard', () => {
     await page.goto(dashboard.url + project.path);
     await page.getByRole('link', { name: 'On call' }).waitFor();
     await page.keyboard.press('Control+K');
+    await page.getByRole('button', { name: 'Handbook', exact: true }).waitFor(); // what it searches is loaded
     await page.getByPlaceholder('Open a project or document').fill('first st');
-    await page.getByRole('button', { name: 'First steps' }).waitFor();
+    await page.locator('[data-selected]', { hasText: 'First steps' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByLabel('Markdown').waitFor();
     await page.keyboard.press('Control+K');
@@ -96,14 +97,14 @@ describeWith(CHROMIUM, 'the navigation of the dashboard', () => {
   it('shows shortcuts on ?, and follows a chosen theme', async () => {
     const { page } = await dashboard.signedIn('keys-and-theme');
     await page.goto(dashboard.url);
-    await page.getByRole('button', { name: /^Account/ }).waitFor();
+    await page.getByText('No projects yet').waitFor(); // the page listens to keys
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'light' });
     await page.keyboard.press('Escape');
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
-    expect(await scheme()).toBe('light');
+    await page.locator('html[data-mantine-color-scheme=light]').waitFor();
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
     await page.getByRole('button', { name: /^Account/ }).click();

@@ -38,7 +38,7 @@ describeWith(CHROMIUM, 'the preview of markdown', () => {
       ).toBe(0);
     }
     expect(problems).toEqual([]);
-  }, 300_000); // one page after the other
+  }, 1_200_000); // one page after the other
 
   it('loads images of other sites after a click only', async () => {
     const { page, agent } = await dashboard.signedIn('images');

@@ -67,8 +67,9 @@ describeWith(CHROMIUM, 'prices and costs in the dashboard', () => {
     await page.getByRole('table', { name: 'Own prices' }).getByText('$10.00').waitFor();
     await eventually(async () => {
       await sendPrompt();
-      await answer.getByText('$0.007').waitFor({ timeout: 5_000 });
-    }, 30_000);
+      await answer.getByText('$0.007').or(answer.getByText('unknown')).waitFor();
+      expect(await answer.getByText('$0.007').count()).toBe(1);
+    });
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByText('Requests', { exact: true }).first().click();
     await page

@@ -1,3 +1,4 @@
+import { eventually } from '../support/eventually.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { startDashboard } from './support/dashboard.js';
 import type { Dashboard } from './support/dashboard.js';
@@ -33,6 +34,7 @@ describeWith(CHROMIUM, 'projects and document lists', () => {
     await page.waitForURL(/q=HOW/);
     await page.getByLabel('Filter projects').fill('nothing');
     await page.getByText('No project matches the filter.').waitFor();
+    await page.waitForURL(/q=nothing/);
     await page.getByRole('button', { name: 'Clear' }).click();
 
     await page.getByRole('button', { name: 'Actions for Team handbook' }).click();
@@ -69,7 +71,7 @@ describeWith(CHROMIUM, 'projects and document lists', () => {
     expect(await titles()).toEqual(['Alpha', 'Beta 9', 'Beta 10']);
     await page.getByRole('button', { name: 'Slug' }).click();
     await page.waitForURL(/sort=slug/);
-    expect(await titles()).toEqual(['Beta 9', 'Beta 10', 'Alpha']);
+    await eventually(async () => expect(await titles()).toEqual(['Beta 9', 'Beta 10', 'Alpha']));
 
     await page.getByLabel('Filter documents').fill('beta');
     await page.getByText('2 of 3 documents').waitFor();
@@ -86,6 +88,7 @@ describeWith(CHROMIUM, 'projects and document lists', () => {
     const project = await createTestProject(agent, 'Notes');
     await project.write('uber-uns', 'Über uns', '');
     await page.goto(dashboard.url + project.path);
+    await page.getByRole('link', { name: 'Über uns' }).waitFor(); // the slugs that are taken are known
     await page.getByRole('button', { name: 'New document' }).click();
     await page.getByLabel('Title').fill('Über uns!');
     expect(await page.getByLabel('Slug').inputValue()).toBe('uber-uns-2');

@@ -19,6 +19,12 @@ describeWith(CHROMIUM, 'the upstreams page', () => {
       .getByText(/^\d+\. /)
       .allTextContents();
 
+  /** Waits until the rows are in this order, and do not move any more. */
+  async function settled(page: Page, order: readonly string[]): Promise<void> {
+    await eventually(async () => expect(await names(page)).toEqual(order));
+    await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0));
+  }
+
   it('adds an upstream from a preset, edits, disables and deletes it', async () => {
     const { page, agent } = await dashboard.signedIn('user-1');
     await page.goto(dashboard.url);
@@ -102,7 +108,7 @@ describeWith(CHROMIUM, 'the upstreams page', () => {
     await page.getByRole('button', { name: 'Actions for C' }).click();
     await page.getByRole('menuitem', { name: 'Move up' }).click();
     await eventually(async () => expect(await stored()).toBe('ACB'));
-    expect(await names(page)).toEqual(['1. A', '2. C', '3. B']);
+    await eventually(async () => expect(await names(page)).toEqual(['1. A', '2. C', '3. B']));
 
     await page.locator(':focus[aria-label="Actions for C"]').waitFor(); // the menu has closed
     await page.getByRole('button', { name: 'Move A' }).focus();
@@ -112,6 +118,7 @@ describeWith(CHROMIUM, 'the upstreams page', () => {
     await page.getByText('A is at position 2.').waitFor({ state: 'attached' });
     await page.keyboard.press('Space');
     await eventually(async () => expect(await stored()).toBe('CAB'));
+    await settled(page, ['1. C', '2. A', '3. B']);
 
     const from = (await page.getByRole('button', { name: 'Move B' }).boundingBox())!;
     const to = (await page.getByRole('button', { name: 'Move C' }).boundingBox())!;
@@ -119,6 +126,7 @@ describeWith(CHROMIUM, 'the upstreams page', () => {
     await page.mouse.down();
     await page.mouse.move(to.x + 10, to.y + 20, { steps: 10 });
     await page.mouse.move(to.x + 10, to.y, { steps: 5 });
+    await page.getByText('B is at position 1.').waitFor({ state: 'attached' });
     await page.mouse.up();
     await eventually(async () => expect(await stored()).toBe('BCA'));
     expect(await seriousViolations(page)).toEqual([]);

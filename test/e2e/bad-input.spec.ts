@@ -335,9 +335,9 @@ it('closes a connection that sends something else than HTTP', async () => {
   const client = await connectRaw(app, 'nonsense\r\n\r\n');
   client.socket.allowHalfOpen = true;
   client.repeat('x', 50);
-  const beganAt = performance.now();
   expect(statusesIn(await client.closed)).toEqual([400]);
-  expect(performance.now() - beganAt).toBeLessThan(10_000);
+  // 20 a second until the end after 1 s: the client's bytes, unlike the time, do not depend on pauses of the machine.
+  expect(client.socket.bytesWritten).toBeLessThan(200);
 });
 
 describe('request ids', () => {

@@ -197,7 +197,7 @@ describe('the approval page', () => {
       .set('X-Forwarded-For', '203.0.113.7')
       .send({ name: 'mint <CLI>', hostname: 'box.local' })
       .expect(200);
-    await letPass(app, 90);
+    await letPass(app, 65);
     for (let i = 0; i < 3; i++) {
       const { text, headers } = await browser.open(login.user_code.toLowerCase()).expect(200);
       const page = words(text);
@@ -334,7 +334,7 @@ describe('the approval page', () => {
       const { text, headers } = await request.expect(429);
       expect(words(text)).toContain('Too many attempts');
       expect(words(text)).toContain('You can try again in 10 minutes');
-      expect(Number(headers['retry-after'])).toBeGreaterThan(590);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(540);
     }
     await browser.open().expect(200);
     expect(await poll(app, device_code)).toBe('429 authorization_pending');

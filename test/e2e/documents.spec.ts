@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
+import { DeletionQueue } from '../../src/storage/deletion-queue.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { join, OWNER_KINDS, teamOwner } from '../support/owners.js';
@@ -8,10 +9,14 @@ import { inParallel, tally } from '../support/parallel.js';
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
+/** Many parallel writes of one document end within it on a busy machine, too. */
+const STORAGE_TIMEOUT_MS = 30_000;
+
 let app: TestApp;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({}, {}, { storageTimeoutMs: STORAGE_TIMEOUT_MS });
+  app.app.get(DeletionQueue, { strict: false }).promptRemovalMs = STORAGE_TIMEOUT_MS;
 });
 afterAll(() => app.close());
 

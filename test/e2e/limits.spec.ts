@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { LimitEnforcer } from '../../src/limits/limit-enforcer.js';
+import { RequestBuckets } from '../../src/limits/requests/request-buckets.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -125,7 +126,7 @@ describe('the limit of requests', () => {
     const statuses = await inParallel(from + 1, async () => (await call(app, key, A_CALL)).status);
     expect(tally(statuses)).toEqual({ 200: from, 429: 1 });
     await owner.admin.put(`/me/keys/${id}/limits`).send({ requests_per_minute: to }).expect(200);
-    await eventually(async () => expect((await call(app, key, A_CALL)).status).toBe(200), 5_000);
+    await eventually(async () => expect((await call(app, key, A_CALL)).status).toBe(200), 15_000);
   });
 
   it('counts all keys of an organization together', async () => {
@@ -138,13 +139,13 @@ describe('the limit of requests', () => {
   it('costs no statement per request', async () => {
     const { key } = await limited({ requests_per_minute: 60_000 });
     await call(app, key, A_CALL);
+    const statements = jest.spyOn(app.app.get(RequestBuckets, { strict: false }), 'take');
     await eventually(async () => {
-      const rows = () =>
-        app.database.query<{ updated_at: Date }>('SELECT updated_at FROM request_buckets ORDER BY 1');
-      const before = await rows();
+      statements.mockClear();
       await inParallel(20, () => call(app, key, A_CALL));
-      expect(await rows()).toEqual(before);
+      expect(statements).not.toHaveBeenCalled();
     });
+    statements.mockRestore();
   });
 });
 
@@ -152,6 +153,7 @@ describe('the limit of tokens', () => {
   it('rejects once the tokens of the last minute reach it', async () => {
     const { owner, key } = await limited({ tokens_per_minute: 100 });
     upstream.respond = usage(60);
+    const beganAt = performance.now();
     const first = await callRecorded(app, owner, key, A_CALL);
     const second = await callRecorded(app, owner, key, A_CALL);
     expect([first, second].map(({ reply }) => reply.status)).toEqual([200, 200]);
@@ -160,7 +162,8 @@ describe('the limit of tokens', () => {
     expect([third.status, errorOf(third).code]).toEqual([429, 'rate_limited']);
     expect(errorOf(third).message).toContain('tokens_per_minute');
     expect(third.headers).toMatchObject({ 'x-ratelimit-remaining-tokens': '0' });
-    expect(Number(third.headers['retry-after'])).toBeGreaterThan(30);
+    const elapsedSeconds = (performance.now() - beganAt) / 1_000;
+    expect(Number(third.headers['retry-after'])).toBeGreaterThan(57 - elapsedSeconds);
   });
 
   it('does not count requests that ended more than a minute ago', async () => {
@@ -176,7 +179,7 @@ describe('the limit of tokens', () => {
     ]);
     expect((await call(app, key, A_CALL)).status).toBe(200);
     await recordAll(app, [
-      usageRecord({ ...fields, at: new Date(Date.now() - 62_000).toISOString(), latency_ms: 30_000 }),
+      usageRecord({ ...fields, at: new Date(Date.now() - 62_000).toISOString(), latency_ms: 60_000 }),
     ]);
     await eventually(async () => expect((await call(app, key, A_CALL)).status).toBe(429));
     const { body } = await owner.admin.get(`/me/keys/${id}/limits`).expect(200);
@@ -196,7 +199,9 @@ describe('the budget', () => {
       upstream.respond = usage(1_000_000);
       for (let i = 0; i < 2; i++)
         expect((await callRecorded(app, owner, key, A_CALL)).reply.status).toBe(200);
+      const calledAt = Date.now();
       const reply = await call(app, key, A_CALL);
+      const repliedAt = Date.now();
       expect([reply.status, errorOf(reply).code]).toEqual([429, 'budget_exceeded']);
       expect(reply.headers['x-should-retry']).toBe('false');
       expect(reply.headers).not.toHaveProperty('x-ratelimit-limit-requests');
@@ -209,8 +214,9 @@ describe('the budget', () => {
         return;
       }
       expect(start <= new Date().toISOString() && new Date().toISOString() < end).toBe(true);
-      const wait = (Date.parse(end) - Date.now()) / 1_000;
-      expect(Math.abs(Number(reply.headers['retry-after']) - wait)).toBeLessThan(5);
+      const retryAfter = Number(reply.headers['retry-after']);
+      expect(retryAfter).toBeGreaterThanOrEqual((Date.parse(end) - repliedAt) / 1_000 - 1);
+      expect(retryAfter).toBeLessThanOrEqual((Date.parse(end) - calledAt) / 1_000 + 1);
     },
   );
 
@@ -245,7 +251,10 @@ describe('the budget', () => {
     await spend(7.9);
     expect((await call(app, key, A_CALL)).status).toBe(200);
     await spend(0.1);
-    await eventually(async () => expect(await notices()).toEqual([{ share: 80 }]), 10_000);
+    await eventually(async () => {
+      await call(app, key, A_CALL); // the sums are read while there are requests
+      expect(await notices()).toEqual([{ share: 80 }]);
+    });
     await owner.admin
       .put('/me/limits')
       .send({ organization: { budget: { usd: 9, period: 'month' } } })
@@ -254,7 +263,7 @@ describe('the budget', () => {
     await eventually(async () => {
       await call(app, key, A_CALL);
       expect(await notices()).toEqual([{ share: 100 }, { share: 80 }]);
-    }, 10_000);
+    });
   });
 });
 

@@ -105,14 +105,14 @@ it('a database whose migrations were interrupted is migrated', async () => {
 
 it('a migration may exceed the statement timeout', async () => {
   const options = dataSourceOptions(database.url);
-  const extra = { ...(options.extra as object), statement_timeout: 200 };
+  const extra = { ...(options.extra as object), statement_timeout: 2_000 }; // enough to connect
   const dataSource = await new DataSource({
     ...options,
     migrations: [SlowMigration1700000000000],
     extra,
   }).initialize();
   expect(await migrate(dataSource)).toEqual(['SlowMigration1700000000000']);
-  await expect(dataSource.query('SELECT pg_sleep(1)')).rejects.toThrow('statement timeout');
+  await expect(dataSource.query('SELECT pg_sleep(30)')).rejects.toThrow('statement timeout');
   await dataSource.destroy();
 });
 
@@ -159,7 +159,7 @@ class SlowMigration1700000000000 implements MigrationInterface {
   readonly name = 'SlowMigration1700000000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('SELECT pg_sleep(1)');
+    await runner.query('SELECT pg_sleep(3)');
   }
 
   async down(): Promise<void> {

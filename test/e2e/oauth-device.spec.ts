@@ -10,9 +10,12 @@ import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { beginLogin, decide, KEY, letPass, poll } from '../support/device-flow.js';
+import { withinWindow } from '../support/within-window.js';
 
 const PUBLIC_URL = 'https://mint.example.com';
 const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+/** A poll is too fast for so long after the one before. */
+const POLL_WINDOW_MS = 4_000;
 
 let app: TestApp;
 let ada: Awaited<ReturnType<TestApp['as']>>;
@@ -46,6 +49,8 @@ describe('openid-client', () => {
   let client: Configuration;
   /** All responses that the client received. */
   let responses: string[];
+  /** Runs before the client receives a response. */
+  let onResponse: (response: string) => Promise<unknown> | undefined;
 
   beforeAll(async () => {
     client = await discovery(new URL(PUBLIC_URL), 'mint-cli', undefined, None(), {
@@ -54,12 +59,17 @@ describe('openid-client', () => {
         const response = await fetch(url.replace(PUBLIC_URL, app.url), options);
         const body = (await response.clone().json()) as { error?: string };
         responses.push(`${response.status} ${body.error ?? 'ok'}`);
+        await onResponse(responses.at(-1)!);
         return response;
       },
     });
   });
-  beforeEach(() => (responses = []));
+  beforeEach(() => {
+    responses = [];
+    onResponse = () => undefined;
+  });
   responses = [];
+  onResponse = () => undefined;
 
   it('begins, waits for the approval and gets a valid key', async () => {
     const login = await initiateDeviceAuthorization(client, {});
@@ -71,10 +81,14 @@ describe('openid-client', () => {
     });
     const { body } = await ada.get(`/me/device-requests/${login.user_code}`).expect(200);
     expect(body).toMatchObject({ name: 'mint-cli', hostname: null });
-    const waiting = pollDeviceAuthorizationGrant(client, { ...login, interval: 0.3 });
-    while (responses.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
-    await decide(ada, login.user_code, 'approve').expect(200);
-    const { access_token, token_type } = await waiting;
+    onResponse = (response) =>
+      response === '400 authorization_pending'
+        ? decide(ada, login.user_code, 'approve').expect(200).then()
+        : undefined;
+    const { access_token, token_type } = await pollDeviceAuthorizationGrant(client, {
+      ...login,
+      interval: 0.3,
+    });
     expect(token_type).toBe('bearer'); // the client converts it to lower case
     const key = await app.app.get(KeyAuthenticator).authenticate(access_token);
     expect(key).toMatchObject({ userId: 'ada' });
@@ -96,19 +110,20 @@ describe('openid-client', () => {
 });
 
 describe('POST /oauth/token', () => {
-  it('responds with 400 and a flat error until the approval', async () => {
-    const { device_code, user_code } = await begin();
-    const pending = await token(device_code).expect(400).expect('Cache-Control', 'no-store');
-    expect(pending.body).toEqual(flat('authorization_pending'));
-    expect((await token(device_code).expect(400)).body).toEqual(flat('slow_down'));
-    await letPass(app, 4);
-    expect((await token(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
-    await decide(ada, user_code, 'approve').expect(200);
-    const { body, headers } = await token(device_code).expect(200);
-    expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
-    expect(body).toEqual({ access_token: expect.stringMatching(/^mk_/), token_type: 'Bearer' });
-    expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
-  });
+  it('responds with 400 and a flat error until the approval', () =>
+    withinWindow(POLL_WINDOW_MS, async () => {
+      const { device_code, user_code } = await begin();
+      const pending = await token(device_code).expect(400).expect('Cache-Control', 'no-store');
+      expect(pending.body).toEqual(flat('authorization_pending'));
+      expect((await token(device_code).expect(400)).body).toEqual(flat('slow_down'));
+      await letPass(app, 4);
+      expect((await token(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
+      await decide(ada, user_code, 'approve').expect(200);
+      const { body, headers } = await token(device_code).expect(200);
+      expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
+      expect(body).toEqual({ access_token: expect.stringMatching(/^mk_/), token_type: 'Bearer' });
+      expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
+    }));
 
   /** Polls like a client that sends its id in a Basic header. */
   const basicToken = (deviceCode: string) =>
@@ -118,30 +133,32 @@ describe('POST /oauth/token', () => {
       .type('form')
       .send({ grant_type: DEVICE_CODE_GRANT, device_code: deviceCode });
 
-  it('does not slow down a client that repeats each poll without its Basic header, as Go does', async () => {
-    const { device_code, user_code } = await begin();
-    for (const first of ['authorization_pending', 'slow_down', 'slow_down']) {
-      expect((await basicToken(device_code)).body).toEqual(flat(first)); // the client ignores this response
-      expect((await token(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
-      await letPass(app, 4);
-    }
-    await decide(ada, user_code, 'approve').expect(200);
-    const { body } = await basicToken(device_code).expect(200);
-    expect(body.access_token).toMatch(/^mk_/);
-    expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
-  });
+  it('does not slow down a client that repeats each poll without its Basic header, as Go does', () =>
+    withinWindow(POLL_WINDOW_MS, async () => {
+      const { device_code, user_code } = await begin();
+      for (const first of ['authorization_pending', 'slow_down', 'slow_down']) {
+        expect((await basicToken(device_code)).body).toEqual(flat(first)); // the client ignores this response
+        expect((await token(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
+        await letPass(app, 4);
+      }
+      await decide(ada, user_code, 'approve').expect(200);
+      const { body } = await basicToken(device_code).expect(200);
+      expect(body.access_token).toMatch(/^mk_/);
+      expect((await token(device_code).expect(400)).body).toEqual(flat('expired_token'));
+    }));
 
-  it('responds to a client that always sends a Basic header as to others', async () => {
-    const { device_code, user_code } = await begin();
-    for (let i = 0; i < 3; i++) {
-      expect((await basicToken(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
-      expect((await basicToken(device_code)).body).toEqual(flat('slow_down'));
-      await letPass(app, 4);
-    }
-    await decide(ada, user_code, 'deny').expect(200);
-    expect((await basicToken(device_code).expect(400)).body).toEqual(flat('access_denied'));
-    expect((await basicToken('x').expect(400)).body).toEqual(flat('invalid_grant'));
-  });
+  it('responds to a client that always sends a Basic header as to others', () =>
+    withinWindow(POLL_WINDOW_MS, async () => {
+      const { device_code, user_code } = await begin();
+      for (let i = 0; i < 3; i++) {
+        expect((await basicToken(device_code).expect(400)).body).toEqual(flat('authorization_pending'));
+        expect((await basicToken(device_code)).body).toEqual(flat('slow_down'));
+        await letPass(app, 4);
+      }
+      await decide(ada, user_code, 'deny').expect(200);
+      expect((await basicToken(device_code).expect(400)).body).toEqual(flat('access_denied'));
+      expect((await basicToken('x').expect(400)).body).toEqual(flat('invalid_grant'));
+    }));
 
   it('accepts the sessions of /auth/device/code, and vice versa', async () => {
     const [ours, theirs] = [await beginLogin(app), await begin()];

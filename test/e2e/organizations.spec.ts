@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
+import { DeletionQueue } from '../../src/storage/deletion-queue.js';
 import { startApp } from '../support/app.js';
 import type { Agent, TestApp } from '../support/app.js';
 import { invite, join, personalOwner, teamOwner } from '../support/owners.js';
@@ -10,6 +11,7 @@ let count = 0;
 
 beforeAll(async () => {
   app = await startApp();
+  app.app.get(DeletionQueue, { strict: false }).promptRemovalMs = 30_000; // what is left to the sweep would fail tests
 });
 afterAll(() => app.close());
 

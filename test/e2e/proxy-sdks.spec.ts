@@ -15,27 +15,32 @@ import {
 import type { Responder, RawUpstream } from '../support/raw-upstream.js';
 
 let app: TestApp;
+/** Replica that does not wait for long for responses of upstreams. */
+let impatient: TestApp;
 let upstream: RawUpstream;
 /** Keys for a pool with the upstream and for an empty pool. */
 let key: string;
 let emptyKey: string;
 
 beforeAll(async () => {
-  app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', UPSTREAM_RESPONSE_TIMEOUT_MS: '300' });
+  app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
+  const variables = { UPSTREAM_PRIVATE_NETWORKS: 'allow', UPSTREAM_RESPONSE_TIMEOUT_MS: '300' };
+  impatient = await startApp(variables, app);
   upstream = await startRawUpstream(respondWith('{}'));
   ({ key } = await ownerWith(app, upstream.url));
   emptyKey = await mintKey(await personalOwner(app));
 });
 afterAll(async () => {
+  await impatient.close();
   await app.close();
   await upstream.close();
 });
 beforeEach(() => (upstream.requests.length = 0));
 
-const openai = (apiKey = key, maxRetries = 0, fetch = globalThis.fetch) =>
-  new OpenAI({ apiKey, maxRetries, fetch, baseURL: `${app.url}/v1` });
-const anthropic = (apiKey = key, maxRetries = 0, fetch = globalThis.fetch) =>
-  new Anthropic({ apiKey, maxRetries, fetch, baseURL: app.url });
+const openai = (apiKey = key, maxRetries = 0, fetch = globalThis.fetch, { url } = app) =>
+  new OpenAI({ apiKey, maxRetries, fetch, baseURL: `${url}/v1` });
+const anthropic = (apiKey = key, maxRetries = 0, fetch = globalThis.fetch, { url } = app) =>
+  new Anthropic({ apiKey, maxRetries, fetch, baseURL: url });
 
 /** Counts the requests that an SDK makes, retries included. */
 function countingFetch(): { fetch: typeof globalThis.fetch; count: () => number } {
@@ -82,6 +87,7 @@ const interruptAfter =
     socket.end(Buffer.concat(events.map(chunk)));
   };
 
+const hang: Responder = () => undefined;
 const hangUp: Responder = ({ socket }) => socket.end();
 
 describe('OpenAI SDK', () => {
@@ -126,7 +132,7 @@ describe('OpenAI SDK', () => {
     ],
     [
       'no response in time',
-      () => undefined,
+      hang,
       undefined,
       OpenAI.InternalServerError,
       { status: 504, code: 'upstream_timeout', type: 'timeout_error' },
@@ -163,7 +169,7 @@ describe('OpenAI SDK', () => {
     ],
   ])('throws its own error for %s', async (_what, responder, secret, kind, details) => {
     upstream.respond = responder;
-    const failure = await openai(secret)
+    const failure = await openai(secret, 0, fetch, responder === hang ? impatient : app)
       .chat.completions.create(ask)
       .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(kind);
@@ -244,7 +250,7 @@ describe('Anthropic SDK', () => {
 
   it.each<[string, Responder, string | undefined, unknown, number, string]>([
     ['a bad key', respondWith('{}'), 'mk_bad', Anthropic.AuthenticationError, 401, 'authentication_error'],
-    ['no response in time', () => undefined, undefined, Anthropic.InternalServerError, 504, 'timeout_error'],
+    ['no response in time', hang, undefined, Anthropic.InternalServerError, 504, 'timeout_error'],
     [
       'an upstream that closes the connection',
       hangUp,
@@ -269,7 +275,7 @@ describe('Anthropic SDK', () => {
     ],
   ])('throws its own error for %s', async (_what, responder, secret, kind, status, type) => {
     upstream.respond = responder;
-    const failure = await anthropic(secret)
+    const failure = await anthropic(secret, 0, fetch, responder === hang ? impatient : app)
       .messages.create(askAnthropic)
       .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(kind);

@@ -24,30 +24,36 @@ const ROUNDING_MS = 1;
 const IDLE_MS = 300;
 
 let app: TestApp;
+/** Replica with short timeouts. */
+let impatient: TestApp;
 let upstream: RawUpstream;
 let owner: TestOwner;
 let key: string;
 
 beforeAll(async () => {
-  app = await startApp({
-    UPSTREAM_PRIVATE_NETWORKS: 'allow',
-    UPSTREAM_RESPONSE_TIMEOUT_MS: '300',
-    UPSTREAM_IDLE_TIMEOUT_MS: String(IDLE_MS),
-    PROXY_BODY_LIMIT: '1000000',
-  });
+  app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', PROXY_BODY_LIMIT: '1000000' });
+  const timeouts = { UPSTREAM_RESPONSE_TIMEOUT_MS: '300', UPSTREAM_IDLE_TIMEOUT_MS: String(IDLE_MS) };
+  impatient = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', ...timeouts }, app);
   upstream = await startRawUpstream(respondWith('{}'));
   ({ owner, key } = await ownerWith(app, { url: upstream.url, provider: 'openai' }));
 });
 afterAll(async () => {
+  await impatient.close();
   await app.close();
   await upstream.close();
 });
 
 /** Sends a request to an upstream with this response and returns the usage record. */
-async function recorded(responder: Responder, options: Call = { body: '{}' }): Promise<UsageRecord> {
+async function recorded(
+  responder: Responder,
+  options: Call = { body: '{}' },
+  by = app,
+): Promise<UsageRecord> {
   upstream.respond = responder;
-  return (await callRecorded(app, owner, key, options)).record;
+  return (await callRecorded(by, owner, key, options)).record;
 }
+
+const hang: Responder = () => undefined;
 
 const event = (data: object, name?: string) =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
@@ -145,7 +151,7 @@ describe('outcome', () => {
       502,
       { status: null, error: 'malformed' },
     ],
-    ['no response in time', () => undefined, 504, { status: null, error: 'timeout' }],
+    ['no response in time', hang, 504, { status: null, error: 'timeout' }],
     ['a redirect', respondWith('', { status: 302 }), 502, { status: 302, error: 'redirect' }],
     [
       'a stream that starts with an error',
@@ -154,7 +160,7 @@ describe('outcome', () => {
       { status: 200, error: 'stream_error' },
     ],
   ])('is upstream_error for %s', async (_what, responder, status, attempt) => {
-    const record = await recorded(responder);
+    const record = await recorded(responder, undefined, responder === hang ? impatient : app);
     expect(record).toMatchObject({ status, outcome: 'upstream_error', ...NO_TOKENS });
     expect(record.attempts).toMatchObject([attempt]);
     expect(record.upstream_id).toBe(record.attempts[0]!.upstream_id);
@@ -467,6 +473,8 @@ describe('times', () => {
   it('include the idle timeout that ends a stream', async () => {
     const record = await recorded(
       respondRaw(STREAM_HEADERS, chunk(event({ choices: [{ delta: { content: 'x' } }] }))),
+      { body: '{}' },
+      impatient,
     );
     expect(record.outcome).toBe('interrupted');
     expect(record.latency_ms).toBeGreaterThanOrEqual(IDLE_MS - ROUNDING_MS);

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { WebSocket } from 'ws';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
@@ -6,30 +7,36 @@ import type { TestOwner } from '../support/owners.js';
 import { inParallel } from '../support/parallel.js';
 import { call, ownerWith } from '../support/proxy-client.js';
 import { recordOf } from '../support/recorded.js';
+import { undisturbed } from '../support/standstill.js';
 import { openSocket, rejectedSocket } from '../support/web-socket-client.js';
 import { startWebSocketUpstream } from '../support/web-socket-upstream.js';
 import type { WebSocketUpstream } from '../support/web-socket-upstream.js';
 
 let app: TestApp;
 let replica: TestApp;
+/** Replica with frequent heartbeats. */
+let impatient: TestApp;
 let upstream: WebSocketUpstream;
 
 beforeAll(async () => {
   app = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' });
-  replica = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', UPSTREAM_IDLE_TIMEOUT_MS: '1000' }, app);
+  replica = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow' }, app);
+  impatient = await startApp({ UPSTREAM_PRIVATE_NETWORKS: 'allow', UPSTREAM_IDLE_TIMEOUT_MS: '2000' }, app);
   upstream = await startWebSocketUpstream();
-  upstream.respond = respond;
 });
 afterAll(async () => {
+  await impatient.close();
   await replica.close();
   await app.close();
   await upstream.close();
 });
 
-afterEach(() => {
+beforeEach(() => {
+  upstream.respond = respond;
   upstream.delay = undefined;
 });
 
+const HOUR_MS = 3_600_000;
 const CREATE = '{"type":"response.create"}';
 const USAGE = { input_tokens: 1_000_000, output_tokens: 0, total_tokens: 1_000_000 };
 
@@ -83,10 +90,16 @@ describe('the key of open WebSockets', () => {
 
   it('closes them when it expires', async () => {
     const { owner } = await limited();
-    const expiring = { organization_id: owner.organizationId, expires_at: new Date(Date.now() + 2_000) };
+    const expiring = { organization_id: owner.organizationId, expires_at: new Date(Date.now() + HOUR_MS) };
     const { body } = await owner.admin.post('/me/keys').send(expiring).expect(201);
     const { closed } = await openSocket(app, body.api_key as string);
-    expect(await closed).toEqual([1_008, 'invalid_proxy_key']);
+    const now = Date.now.bind(Date);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + HOUR_MS);
+    try {
+      expect(await closed).toEqual([1_008, 'invalid_proxy_key']);
+    } finally {
+      clock.mockRestore();
+    }
   });
 });
 
@@ -191,7 +204,6 @@ describe('the limits of a key', () => {
     }
     socket.send(CREATE);
     expect(await closed).toEqual([1_008, 'rate_limited']);
-    upstream.respond = respond;
   });
 
   it('count every response of a WebSocket like a request if they are the operator’s', async () => {
@@ -285,23 +297,27 @@ it.each([
 describe('a heartbeat', () => {
   it('disconnects a client that does not respond', async () => {
     const { owner, key } = await limited();
-    const { response, closed } = await openSocket(replica, key, { autoPong: false });
+    const { response, closed } = await openSocket(impatient, key, { autoPong: false });
     expect((await closed)[0]).toBe(1_006);
     const record = await recordOf(owner, response.headers['x-request-id'] as string);
     expect(record).toMatchObject({ status: 101, outcome: 'ok' });
   });
 
-  it('disconnects an upstream that does not respond, but not one that does', async () => {
-    const silent = await startWebSocketUpstream(false);
-    const [{ key }, other] = [await ownerWith(app, silent.url), await limited()];
-    const living = await openSocket(replica, other.key);
-    const { closed } = await openSocket(replica, key);
-    expect((await closed)[0]).toBe(1_014);
-    expect(living.socket.readyState).toBe(1);
-    living.socket.close();
-    await living.closed;
-    await silent.close();
-  });
+  it('disconnects an upstream that does not respond, but not one that does', () =>
+    undisturbed(async () => {
+      const silent = await startWebSocketUpstream(false);
+      try {
+        const [{ key }, other] = [await ownerWith(app, silent.url), await limited()];
+        const living = await openSocket(impatient, other.key);
+        const { closed } = await openSocket(impatient, key);
+        expect((await closed)[0]).toBe(1_014);
+        expect(living.socket.readyState).toBe(1);
+        living.socket.close();
+        await living.closed;
+      } finally {
+        await silent.close();
+      }
+    }));
 });
 
 it('is closed and recorded when the service stops', async () => {

@@ -3,7 +3,6 @@ import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { freePort } from '../support/free-port.js';
 import type { TestOwner } from '../support/owners.js';
 import { call, ownerWith, UPSTREAM_KEY } from '../support/proxy-client.js';
 import { recordOf } from '../support/recorded.js';
@@ -302,7 +301,7 @@ describe('a handshake', () => {
     broken.reject = rejectWith(503);
     const plain = await startWebSocketUpstream();
     plain.reject = rejectWith(404);
-    const nobody = `http://127.0.0.1:${await freePort()}`;
+    const nobody = 'http://127.0.0.1:1';
     const pool = await ownerWith(app, nobody, broken.url, plain.url, upstream.url);
     const connection = await openSocket(app, pool.key);
     await closed(connection);
@@ -315,11 +314,12 @@ describe('a handshake', () => {
   });
 
   it('counts as a stream of its key', async () => {
-    const open = await Promise.all([1, 2, 3].map(() => openSocket(app, key)));
-    const { status, body } = await rejectedSocket(app, key);
+    const own = await ownerWith(app, upstream.url); // no earlier connection of the key is still being closed
+    const open = await Promise.all([1, 2, 3].map(() => openSocket(app, own.key)));
+    const { status, body } = await rejectedSocket(app, own.key);
     expect([status, JSON.parse(body).error.code]).toEqual([429, 'too_many_streams']);
     await Promise.all(open.map((connection) => closed(connection)));
-    await eventually(async () => closed(await openSocket(app, key)));
+    await eventually(async () => closed(await openSocket(app, own.key)));
   });
 
   it('is cancelled at the upstream if the client leaves', async () => {

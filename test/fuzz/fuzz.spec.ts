@@ -16,7 +16,7 @@ import type { World } from './world.js';
 const CASES = Number(process.env.FUZZ_CASES ?? 300);
 /** Seed of a run that is to be repeated. */
 const SEED = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED);
-const MS_PER_CASE = 100;
+const MS_PER_CASE = 500;
 
 let app: TestApp;
 let upstream: FakeUpstream;
@@ -30,7 +30,8 @@ const PLAIN_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  app = await startApp({ DEVICE_CODES_PER_MINUTE: '1000000', UPSTREAM_PRIVATE_NETWORKS: 'allow' });
+  const variables = { DEVICE_CODES_PER_MINUTE: '1000000', UPSTREAM_PRIVATE_NETWORKS: 'allow' };
+  app = await startApp(variables, {}, { storageTimeoutMs: 60_000 }); // no internal error after a standstill
   world = await createWorld(app, upstream.url);
   const adapter = app.app.getHttpAdapter() as unknown as HttpServerAdapter;
   const handle = adapter.handle.bind(adapter);

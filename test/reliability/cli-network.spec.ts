@@ -112,7 +112,7 @@ it('a login survives an outage of the connection while it waits', async () => {
     const code = await userCodeOf(login);
     proxy.goAway();
     const notice = /cannot reach .*: the connection was closed; trying again/;
-    await eventually(() => expect(stripColours(login.stdout())).toMatch(notice), 20_000);
+    await eventually(() => expect(stripColours(login.stdout())).toMatch(notice));
     await decide(await app.as('ada'), code, 'approve').expect(200);
     proxy.comeBack(app.url);
     expect((await login.result).code).toBe(0);

@@ -228,5 +228,5 @@ describe.each([
     await caretaker.close();
     await database.drop();
     await storage.stop();
-  });
+  }, 300_000);
 });

@@ -23,6 +23,15 @@ async function makeWriters(service: Service): Promise<Writer[]> {
 
 const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
 
+/** Ends the writing, after a failure as well. */
+let over: boolean;
+beforeEach(() => {
+  over = false;
+});
+afterEach(() => {
+  over = true;
+});
+
 describe('a database that ends connections under load', () => {
   let database: TestDatabase;
   let dataDir: string;
@@ -45,9 +54,10 @@ describe('a database that ends connections under load', () => {
 
   it('causes at most plain 500 responses, and loses no acknowledged write', async () => {
     const writers = await makeWriters(service);
-    let over = false;
+    const failed = () => sum(writers.map((writer) => writer.failed));
     const work = writers.map((writer) => writer.writeWhile(() => !over));
-    for (let i = 0; i < TERMINATIONS; i++) {
+    // On a busy machine many connections are idle when they end, which no request notices.
+    for (let i = 0; i < TERMINATIONS || failed() <= TERMINATIONS / 2; i++) {
       const before = sum(writers.map(({ acknowledged }) => acknowledged));
       await database.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -60,7 +70,6 @@ describe('a database that ends connections under load', () => {
     }
     over = true;
     await Promise.all(work);
-    expect(sum(writers.map(({ failed }) => failed))).toBeGreaterThan(TERMINATIONS / 2);
 
     await ready(service);
     await Promise.all(writers.map((writer) => writer.verify()));
@@ -73,9 +82,11 @@ describe('a database that ends connections under load', () => {
   it('leaves no transaction open, nothing locked and the whole pool in use', async () => {
     const agent = await service.as('writer-0');
     await inParallel(3 * POOL_SIZE, () => agent.get('/me/projects').expect(200));
-    expect(await connections(`state <> 'idle'`)).toEqual([]);
+    // A job may be at work for a moment.
+    await eventually(async () => expect(await connections(`state <> 'idle'`)).toEqual([]));
     expect((await connections('true')).length).toBeLessThanOrEqual(POOL_SIZE);
-    expect(await connections(`pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`)).toEqual([]);
+    const isLocking = `pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`;
+    await eventually(async () => expect(await connections(isLocking)).toEqual([]));
   });
 });
 
@@ -142,7 +153,6 @@ describe('a restart of PostgreSQL', () => {
     const proxy = await startTcpProxy(postgres.url);
     const service = await startService(proxy.url, dataDir);
     const writers = await makeWriters(service);
-    let over = false;
     const work = writers.map((writer) => writer.writeWhile(() => !over));
     await eventually(() => writers.forEach(({ acknowledged }) => expect(acknowledged).toBeGreaterThan(3)));
 

@@ -6,6 +6,7 @@ import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { launchBrowser } from '../support/browser.js';
 import { beginLogin, KEY, letPass, poll } from '../support/device-flow.js';
+import { eventually } from '../support/eventually.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { sessionFor } from '../support/sessions.js';
 
@@ -70,7 +71,8 @@ describeWith(CHROMIUM, 'the device flow in Chromium, without JavaScript on our p
     expect(await heading()).toBe('A device asks for a key');
     expect(await page.locator('.code').textContent()).toBe(login.user_code);
     expect(await page.locator('dl').textContent()).toMatch(/mint CLI\s+on adas-laptop.*ada@example\.com/s);
-    expect(await poll(app, login.device_code)).toBe('429 slow_down'); // opening the page approves nothing
+    await letPass(app, 5);
+    expect(await poll(app, login.device_code)).toBe('429 authorization_pending'); // opening the page approves nothing
 
     await press('Approve');
     expect(await heading()).toBe('Approved');
@@ -250,7 +252,7 @@ describeWith(CHROMIUM, 'the device flow in Chromium, without JavaScript on our p
     await page.goto(evil.url);
     await page.waitForLoadState('networkidle');
     const [, frame] = page.frames();
-    expect(frame!.url()).toBe('chrome-error://chromewebdata/');
+    await eventually(() => expect(frame!.url()).toBe('chrome-error://chromewebdata/'));
     expect(await frame!.locator('button').count()).toBe(0);
   });
 });

@@ -8,6 +8,9 @@ import { connectRaw } from '../support/raw-client.js';
 import { CHROMIUM, describeWith } from '../support/requirements.js';
 import { sessionFor } from '../support/sessions.js';
 
+/** The page builds every operation at once, which takes a busy machine long. */
+const ACTION_TIMEOUT_MS = 120_000;
+
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
@@ -98,6 +101,7 @@ describeWith(CHROMIUM, 'the page /docs in Chromium', () =>
       browser = await launchBrowser();
       context = await browser.newContext({ viewport: { width, height: 900 } });
       page = await context.newPage();
+      page.setDefaultTimeout(ACTION_TIMEOUT_MS);
       page.on('console', (message) => complaints.push(message.text())); // the browser logs policy violations there
       page.on('pageerror', (error) => complaints.push(String(error)));
       page.on('request', (request) => {

@@ -169,7 +169,7 @@ it('the commands for a backup with the embedded PostgreSQL restore all documents
   );
   expect(body).toMatchObject(document);
   await second.end('SIGTERM');
-}, 120_000);
+});
 
 async function signIn({ anonymous }: Service): Promise<{ Authorization: string }> {
   const { body } = await anonymous.post('/dev/sign-in').send({ email: 'ada@example.com' }).expect(200);

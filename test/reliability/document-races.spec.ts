@@ -7,13 +7,16 @@ import { personalOwner } from '../support/owners.js';
 import type { TestOwner } from '../support/owners.js';
 import { inParallel, tally } from '../support/parallel.js';
 
+/** Time for an update that waits for others, which takes a busy machine longer than the usual 5 s. */
+const STORAGE_TIMEOUT_MS = 60_000;
+
 let app: TestApp;
 let admin: TestOwner['admin'];
 let project: string;
 let projects = 0;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({}, {}, { storageTimeoutMs: STORAGE_TIMEOUT_MS });
   ({ admin } = await personalOwner(app));
 });
 beforeEach(async () => {

@@ -50,7 +50,7 @@ beforeAll(async () => {
   chmodSync(folder, 0o755);
   mkdirSync(join(folder, 'data'));
   if (nobody.uid !== undefined) chownSync(join(folder, 'data'), nobody.uid, nobody.gid);
-}, 180_000);
+}, 600_000);
 afterAll(async () => {
   execFileSync('chmod', ['-R', 'u+w', cwd]);
   rmSync(folder, { recursive: true });

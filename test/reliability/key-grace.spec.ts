@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { KeyAuthenticator } from '../../src/keys/key-authenticator.js';
 import { KeyUsage } from '../../src/keys/key-usage.js';
 import { newKeySecret } from '../../src/keys/key-format.js';
@@ -15,12 +14,17 @@ import type { FakeUpstream } from '../support/fake-upstream.js';
 import { inParallel } from '../support/parallel.js';
 import { call, ownerWith } from '../support/proxy-client.js';
 import { connectRaw, statusesIn } from '../support/raw-client.js';
+import { undisturbed } from '../support/standstill.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
 
 const { jest } = import.meta;
 
-const GRACE_SECONDS = 4;
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const GRACE_SECONDS = 60;
 const POOL_SIZE = 20;
 
 let app: TestApp;
@@ -36,6 +40,12 @@ const ask = async (secret: string) => keys.authenticate(secret);
 const isLeased = (leased: boolean) =>
   eventually(() => expect(app.app.get(Invalidations, { strict: false }).hasLease).toBe(leased));
 
+/** Lets the time pass by which leases and grace periods are measured. */
+function letPass(seconds: number): void {
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + seconds * 1_000);
+}
+
 describe('an unreachable database', () => {
   afterEach(async () => {
     await app.database.acceptConnections();
@@ -47,12 +57,12 @@ describe('an unreachable database', () => {
     const [known, unseen] = [await mint(), await mint()];
     expect(await ask(known)).toBeDefined();
     await app.database.rejectConnections();
-    const goneAt = performance.now();
+    await isLeased(false);
     expect(await ask(known)).toBeDefined();
     await expect(ask(unseen)).rejects.toThrow(DatabaseUnavailable);
     await expect(ask(newKeySecret())).rejects.toThrow(DatabaseUnavailable);
     expect(await ask('mk_not-a-key')).toBeUndefined();
-    await pause(GRACE_SECONDS * 1_000 - (performance.now() - goneAt)); // the grace period is what is tested
+    letPass(GRACE_SECONDS);
     await eventually(() => expect(ask(known)).rejects.toThrow(DatabaseUnavailable));
     await app.database.acceptConnections();
     await eventually(async () => expect(await ask(known)).toBeDefined());
@@ -68,9 +78,8 @@ describe('an unreachable database', () => {
     await app.database.rejectConnections();
     await isLeased(false);
     expect(await ask(body.api_key)).toBeDefined();
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(inAnHour);
+    jest.spyOn(Date, 'now').mockReturnValue(inAnHour);
     expect(await ask(body.api_key)).toBeUndefined();
-    clock.mockRestore();
   });
 
   it('a key that cannot be checked again when its body is complete is 503', async () => {
@@ -108,12 +117,12 @@ describe('an unreachable database', () => {
     const known = await mint();
     expect(await ask(known)).toBeDefined();
     await app.database.rejectConnections();
-    const goneAt = performance.now();
     await isLeased(false);
     await app.database.acceptConnections();
     await app.database.query('UPDATE proxy_keys SET revoked_at = now()'); // by another replica
     await isLeased(true);
-    await pause(GRACE_SECONDS * 1_000 - (performance.now() - goneAt)); // the grace period is what is tested
+    letPass(GRACE_SECONDS);
+    await isLeased(true);
     await app.database.rejectConnections();
     await isLeased(false);
     await expect(ask(known)).rejects.toThrow(DatabaseUnavailable);
@@ -177,7 +186,7 @@ describe('a database that silently stops responding', () => {
     proxy = await startTcpProxy(database.url);
     upstream = await startUpstream();
     app = await startApp(
-      { UPSTREAM_PRIVATE_NETWORKS: 'allow', KEY_GRACE_SECONDS: '60' },
+      { UPSTREAM_PRIVATE_NETWORKS: 'allow', KEY_GRACE_SECONDS: '3600' },
       { database: { ...database, url: proxy.url } },
     );
     keys = app.app.get(KeyAuthenticator, { strict: false });
@@ -200,7 +209,7 @@ describe('a database that silently stops responding', () => {
     await inParallel(2 * POOL_SIZE, async () => {
       const beganAt = performance.now();
       expect((await call(app, known)).status).toBe(200);
-      expect(performance.now() - beganAt).toBeLessThan(STATEMENT_TIMEOUT_MS / 2); // the lease passes, no statement times out
+      expect(performance.now() - beganAt).toBeLessThan(STATEMENT_TIMEOUT_MS); // the lease passes, no statement times out
     });
     await expect(ask(unseen)).rejects.toThrow(DatabaseUnavailable);
 
@@ -212,10 +221,12 @@ describe('a database that silently stops responding', () => {
   it('serves verified keys when it is back, although old connections still hang', async () => {
     const { key: known } = await ownerWith(app, upstream.url);
     expect((await call(app, known)).status).toBe(200);
-    proxy.hang();
-    await isLeased(false);
-    proxy.comeBack(database.url);
-    await isLeased(true);
-    await inParallel(2 * POOL_SIZE, async () => expect((await call(app, known)).status).toBe(200));
+    await undisturbed(async () => {
+      proxy.hang();
+      await isLeased(false);
+      proxy.comeBack(database.url);
+      await isLeased(true);
+      await inParallel(2 * POOL_SIZE, async () => expect((await call(app, known)).status).toBe(200));
+    });
   });
 });

@@ -11,6 +11,7 @@ import { call, fillPool } from '../support/proxy-client.js';
 import { respondWith, startRawUpstream } from '../support/raw-upstream.js';
 import type { RawUpstream } from '../support/raw-upstream.js';
 import { startService, temporaryFolder } from '../support/service.js';
+import { undisturbed } from '../support/standstill.js';
 
 const SETTINGS = { UPSTREAM_PRIVATE_NETWORKS: 'allow' };
 /** Part of its capacity that a bucket gains in a second. */
@@ -18,8 +19,6 @@ const REFILL = 1 / 62;
 /** Shares that were taken so long before may be used, too. */
 const SHARE_SECONDS = 2;
 const A_CALL = { body: '{"model":"m"}' };
-/** A record counts on every replica after this time. */
-const KNOWN_MS = 5_000;
 
 let database: TestDatabase;
 let replicas: TestApp[];
@@ -55,17 +54,22 @@ async function limited(limits: object): Promise<{ owner: TestOwner; key: string;
 
 const statusOf = async (app: Pick<TestApp, 'url'>, key: string) => (await call(app, key, A_CALL)).status;
 
-/** Sends requests over all replicas, as fast as they respond. @returns the number of admitted ones and the seconds */
+/**
+ * Sends requests over all replicas, as fast as they respond, until a number is admitted.
+ * @param seconds least and greatest duration
+ * @returns the number of admitted requests and the seconds
+ */
 async function flood(
   key: string,
-  seconds: number,
-  apps = replicas,
+  count: number,
+  seconds: { least: number; greatest: number },
 ): Promise<[admitted: number, seconds: number]> {
   const beganAt = performance.now();
   const elapsed = () => (performance.now() - beganAt) / 1_000;
   let admitted = 0;
-  await inParallel(8 * apps.length, async (i) => {
-    while (elapsed() < seconds) if ((await statusOf(apps[i % apps.length]!, key)) === 200) admitted++;
+  const isOver = () => elapsed() > (admitted < count ? seconds.greatest : seconds.least);
+  await inParallel(8 * replicas.length, async (i) => {
+    while (!isOver()) if ((await statusOf(replicas[i % replicas.length]!, key)) === 200) admitted++;
   });
   return [admitted, elapsed()];
 }
@@ -73,20 +77,26 @@ async function flood(
 describe('two replicas', () => {
   it('admit a minute of requests together, and the refill', async () => {
     await startReplicas(2);
-    const { key } = await limited({ requests_per_minute: 300 });
-    const [admitted, seconds] = await flood(key, 6);
-    expect(admitted).toBeLessThanOrEqual(300 * (1 + (seconds + SHARE_SECONDS) * REFILL));
-    expect(admitted).toBeGreaterThanOrEqual(300);
+    await undisturbed(async () => {
+      const { key } = await limited({ requests_per_minute: 300 });
+      const [admitted, seconds] = await flood(key, 300, { least: 6, greatest: 20 });
+      expect(admitted).toBeLessThanOrEqual(300 * (1 + (seconds + SHARE_SECONDS) * REFILL));
+      expect(admitted).toBeGreaterThanOrEqual(300);
+    });
   });
 
   it('admit no more than the limit at once, for any limit', async () => {
     await startReplicas(2);
     for (const limit of [1, 2, 7, 40]) {
-      const { key } = await limited({ requests_per_minute: limit });
-      const statuses = await inParallel(60, (i) => statusOf(replicas[i % 2]!, key));
-      const { 200: admitted } = tally(statuses) as { 200: number };
-      expect(admitted).toBeLessThanOrEqual(limit + 1);
-      expect(admitted).toBeGreaterThanOrEqual(Math.floor(limit * 0.9));
+      await undisturbed(async () => {
+        const { key } = await limited({ requests_per_minute: limit });
+        const beganAt = performance.now();
+        const statuses = await inParallel(60, (i) => statusOf(replicas[i % 2]!, key));
+        const seconds = (performance.now() - beganAt) / 1_000;
+        const { 200: admitted = 0 } = tally(statuses) as { 200?: number };
+        expect(admitted).toBeLessThanOrEqual(limit + Math.ceil(seconds * limit * REFILL));
+        expect(admitted).toBeGreaterThanOrEqual(Math.floor(limit * 0.9));
+      });
     }
   });
 
@@ -110,7 +120,7 @@ describe('two replicas', () => {
     await eventually(async () => {
       const { status, text } = await call(second, key, A_CALL);
       expect([status, text]).toEqual([429, expect.stringContaining(code)]);
-    }, KNOWN_MS);
+    });
   });
 
   it('stop within the requests in flight and those of five seconds', async () => {
@@ -119,7 +129,7 @@ describe('two replicas', () => {
     await eventually(async () => {
       await inParallel(4, (i) => statusOf(replicas[i % 2]!, key));
       for (const replica of replicas) expect(await statusOf(replica, key)).toBe(429);
-    }, 20_000);
+    });
     const served = upstream.requests.length;
     await eventually(async () => {
       const { body } = await owner.admin.get(`/me/keys/${id}/limits`).expect(200);
@@ -137,15 +147,17 @@ it('a client at its limit is served by one of four replicas', async () => {
   await eventually(async () => {
     const statuses = await inParallel(100, (i) => statusOf(replicas[i % 4]!, key));
     expect(statuses).toContain(429); // the bucket is empty from now on
-  }, 20_000);
+  });
   const seconds = 5;
   const requests = (limit / 60) * seconds;
-  const beganAt = performance.now();
-  const statuses = await inParallel(requests, async (i) => {
-    await pause(beganAt + (i * 60_000) / limit - performance.now()); // the rate is what is tested
-    return statusOf(replicas[0]!, key);
+  await undisturbed(async () => {
+    const beganAt = performance.now();
+    const statuses = await inParallel(requests, async (i) => {
+      await pause(beganAt + (i * 60_000) / limit - performance.now()); // the rate is what is tested
+      return statusOf(replicas[0]!, key);
+    });
+    expect((tally(statuses) as { 200: number })[200]).toBeGreaterThanOrEqual(0.85 * requests);
   });
-  expect((tally(statuses) as { 200: number })[200]).toBeGreaterThanOrEqual(0.85 * requests);
 });
 
 it('spending survives kill -9, to the last request that was served', async () => {
@@ -166,7 +178,7 @@ it('spending survives kill -9, to the last request that was served', async () =>
     const requests = body.status.budget.spent_usd / 0.25;
     expect(requests).toBeGreaterThanOrEqual(served);
     expect(requests).toBeLessThanOrEqual(upstream.requests.length);
-  }, 20_000);
+  });
 });
 
 describe('a replica without the database', () => {
@@ -175,15 +187,15 @@ describe('a replica without the database', () => {
     const [replica] = replicas as [TestApp];
     const { key } = await limited({ requests_per_minute: 20 });
     const { key: spender, owner, id } = await limited({ budget: { usd: 1, period: 'month' } });
+    const beganAt = performance.now();
     for (let i = 0; i < 5; i++) expect(await statusOf(replica, key)).toBe(200);
     expect(await statusOf(replica, spender)).toBe(200);
     await database.rejectConnections();
-    const beganAt = performance.now();
     const statuses = [];
     for (let i = 0; i < 30; i++) statuses.push(await statusOf(replica, key));
     const seconds = (performance.now() - beganAt) / 1_000;
     const { 200: admitted } = tally(statuses) as { 200: number };
-    expect(admitted).toBeGreaterThanOrEqual(14);
+    expect(admitted).toBeGreaterThanOrEqual(13); // a share of two tokens may have ended
     expect(admitted).toBeLessThanOrEqual(16 + Math.ceil(seconds * 20 * REFILL));
     const spent = await inParallel(1, async () => {
       const all = [];
@@ -195,7 +207,7 @@ describe('a replica without the database', () => {
     await eventually(async () => {
       const { body } = await owner.admin.get(`/me/keys/${id}/limits`).expect(200);
       expect(body.status.budget).toMatchObject({ spent_usd: 1, is_exceeded: true });
-    }, 20_000);
+    });
     expect(await statusOf(replica, spender)).toBe(429);
   });
 
@@ -203,9 +215,9 @@ describe('a replica without the database', () => {
     await startReplicas(2);
     const [replica, other] = replicas as [TestApp, TestApp];
     const { key } = await limited({ requests_per_minute: 20 });
+    const beganAt = performance.now();
     expect(await statusOf(replica, key)).toBe(200);
     await database.rejectConnections();
-    const beganAt = performance.now();
     for (let i = 0; i < 25; i++) await statusOf(replica, key);
     await database.acceptConnections();
     await eventually(async () => {

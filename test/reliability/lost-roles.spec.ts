@@ -11,18 +11,25 @@ import { inParallel, tally } from '../support/parallel.js';
 import { connectRaw, statusesIn } from '../support/raw-client.js';
 import { sessionFor } from '../support/sessions.js';
 
+/** Updates of documents wait for locks as long, which takes a busy machine longer than the usual 5 s. */
+const LIMITS = { storageTimeoutMs: 60_000 };
+
 let app: TestApp;
 /** Serves the administrator who takes the role away. */
 let replica: TestApp;
 let count = 0;
 
 beforeAll(async () => {
-  app = await startApp();
-  replica = await startApp({}, app);
+  app = await startApp({}, {}, LIMITS);
+  replica = await startApp({}, app, LIMITS);
 });
 afterAll(async () => {
   await replica.close();
   await app.close();
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
 });
 
 const UPSTREAM = { name: 'u', base_url: 'https://1.1.1.1/v1', api_key: 'sk-of-the-upstream' };
@@ -283,7 +290,7 @@ describe('continuous writing by a member', () => {
     });
     const store = app.app.get(ObjectStore);
     const put = store.put.bind(store);
-    const slowPut = jest.spyOn(store, 'put').mockImplementation(async (...values) => {
+    jest.spyOn(store, 'put').mockImplementation(async (...values) => {
       await pause(20); // the transaction is open meanwhile
       return put(...values);
     });
@@ -295,7 +302,6 @@ describe('continuous writing by a member', () => {
     });
     await remove(scene);
     expect(tally(await writing)).toEqual({ 404: WRITERS });
-    slowPut.mockRestore();
   });
 
   it('does not delay the deletion of the organization', async () => {

@@ -18,7 +18,6 @@ let credential: string;
 beforeAll(async () => {
   app = await startApp({
     UPSTREAM_PRIVATE_NETWORKS: 'allow',
-    HEADERS_TIMEOUT_MS: String(HEADERS_TIMEOUT_MS),
     PROXY_REQUESTS_IN_FLIGHT: '0',
   });
   upstream = await startRawUpstream(() => undefined);
@@ -156,13 +155,16 @@ describe('the response to an earlier request', () => {
   });
 
   it('is delivered before the rejection of headers that arrive too late', async () => {
-    const client = await connectRaw(app, get('a') + 'GET /v1/b HTTP/1.1\r\n');
+    const variables = { UPSTREAM_PRIVATE_NETWORKS: 'allow' };
+    const impatient = await startApp(variables, app, { headersTimeoutMs: HEADERS_TIMEOUT_MS });
+    const client = await connectRaw(impatient, get('a') + 'GET /v1/b HTTP/1.1\r\n');
     await expectArrived(1);
     // These connections start later. Their rejection shows that the timeout of the first one is over.
-    for (let i = 0; i < 3; i++) await (await connectRaw(app)).closed;
+    for (let i = 0; i < 3; i++) await (await connectRaw(impatient)).closed;
     respondToAll();
     const text = await client.closed;
     expect([statusesIn(text), pathsIn(text)]).toEqual([[200, 408], ['a']]);
+    await impatient.close();
   });
 
   it.each([

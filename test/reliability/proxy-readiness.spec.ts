@@ -31,13 +31,13 @@ function testBalancer(program: () => DocumentedProgram): void {
     const start = async (port: number) =>
       startService(database.url, await temporaryFolder(), {
         ...{ PORT: String(port), TRUST_PROXY: '127.0.0.1', UPSTREAM_PRIVATE_NETWORKS: 'allow' },
-        ...{ KEY_GRACE_SECONDS: '60', LOG_LEVEL: 'fatal' },
+        ...{ KEY_GRACE_SECONDS: '3600', LOG_LEVEL: 'fatal' },
       });
     replicas = await Promise.all(ports.map(start));
     balancer = await startDocumentedBalancer(program(), ports);
     key = await makeKey('ann', upstream.url);
-    await eventually(async () => expect((await call(balancer, key)).status).toBe(200), 20_000);
-  }, 90_000);
+    await eventually(async () => expect((await call(balancer, key)).status).toBe(200));
+  });
   afterAll(async () => {
     await balancer?.stop();
     await Promise.all(replicas.map((replica) => replica.end('SIGTERM')));
@@ -65,18 +65,18 @@ function testBalancer(program: () => DocumentedProgram): void {
     })();
     await database.rejectConnections();
     // Longer than two checks: a common check would have taken both replicas out.
-    await eventually(async () => expect(await statusOf('/readyz')).toBe(503), 20_000);
+    await eventually(async () => expect(await statusOf('/readyz')).toBe(503));
     const until = performance.now() + OUTAGE_MS;
     await eventually(() => {
       expect(performance.now()).toBeGreaterThan(until);
       expect(statuses.length).toBeGreaterThan(MIN_REQUESTS);
     }, 60_000);
     await database.acceptConnections();
-    await eventually(async () => expect(await statusOf('/readyz')).toBe(200), 30_000);
+    await eventually(async () => expect(await statusOf('/readyz')).toBe(200));
     over = true;
     await work;
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
-  }, 120_000);
+  });
 
   it('passes WebSockets on, and keeps the metrics', async () => {
     const provider = await startWebSocketUpstream();

@@ -4,6 +4,7 @@ import { Agent, get, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type pg from 'pg';
 import { testVariables } from '../support/app.js';
 import { connect as connectTo, createDatabase, lockedOut } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
@@ -17,8 +18,11 @@ import { sessionFor } from '../support/sessions.js';
 import { startProgram, startService, temporaryFolder } from '../support/service.js';
 import type { Service } from '../support/service.js';
 
-/** Much less than the keep-alive timeout and the time that a request may take. */
-const PROMPT_MS = 8_000;
+/** Less than the 30 s after which a shutdown closes connections that are still open. */
+const PROMPT_MS = 25_000;
+/** Less than the 10 s after which a shutdown closes connections that a load balancer keeps. */
+const PROMPT_BEHIND_BALANCER_MS = 9_000;
+const MAX_ATTEMPTS = 3;
 
 let s3: S3;
 let proxy: S3Proxy;
@@ -53,6 +57,13 @@ async function restart(variables: NodeJS.ProcessEnv): Promise<void> {
   service = await start(variables);
 }
 
+/** Holds up requests to projects and documents until the connection ends. */
+async function lockTables(): Promise<pg.Client> {
+  const other = await connectTo(database);
+  await other.query('BEGIN; LOCK TABLE projects, documents');
+  return other;
+}
+
 async function connecting(): Promise<void> {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   await once(socket, 'connect').finally(() => socket.destroy());
@@ -67,7 +78,8 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
     const old = { title: 'Old', slug: 'old', content: 'old' };
     const { body: document } = await agent.post(documents).send(old).expect(201);
 
-    proxy.onRequest = () => 'hang';
+    // A lock, because a call to object storage fails after 5 s. The calls follow when the lock is released.
+    const other = await lockTables();
     const change = { title: 'New', slug: 'new', content: 'new' };
     const running = Promise.all([
       agent.put(`${documents}/${document.id}`).send(change),
@@ -75,17 +87,17 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
       agent.get(`${documents}/${document.id}`),
     ]);
     running.catch(() => undefined);
-    await eventually(() => expect(proxy.waiting()).toBe(3));
+    await lockedOut(database, 3);
+    const asked = performance.now();
     const exit = service.end(signal);
     await eventually(() => expect(connecting()).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
 
-    await proxy.recover();
+    await other.end();
     const [updated, created, read] = await running;
     expect([updated.status, created.status, read.status]).toEqual([200, 201, 200]);
     expect(updated.body).toMatchObject(change);
-    const answered = performance.now();
     expect(await exit).toEqual({ code: 0, signal: null });
-    expect(performance.now() - answered).toBeLessThan(PROMPT_MS);
+    expect(performance.now() - asked).toBeLessThan(PROMPT_MS);
     expect(await database.query('SELECT title FROM documents ORDER BY id')).toEqual([
       { title: 'New' },
       { title: 'New' },
@@ -96,7 +108,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
 it('does not wait for idle connections, or for connections without a request', async () => {
   const { port } = new URL(service.url);
   const early = connect(Number(port), '127.0.0.1');
-  await once(early, 'connect');
+  await once(early.resume(), 'connect');
   const agent = new Agent({ keepAlive: true });
   const fetch = async (path: string) => {
     const headers = { authorization: `Bearer ${await sessionFor('anna')}` };
@@ -105,16 +117,17 @@ it('does not wait for idle connections, or for connections without a request', a
     return response;
   };
   expect((await fetch('/me/projects')).headers.connection).toBe('keep-alive');
-  proxy.onRequest = () => 'hang';
-  const running = fetch('/readyz');
-  await eventually(() => expect(proxy.waiting()).toBe(1));
+  const other = await lockTables();
+  const running = fetch('/me/projects');
+  await lockedOut(database, 1);
+  const asked = performance.now();
   const exit = service.end('SIGTERM');
+  await once(early, 'close'); // while a request still runs
   await eventually(() => expect(connecting()).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
-  await proxy.recover();
+  await other.end();
   expect((await running).headers.connection).toBe('close');
-  const answered = performance.now();
   expect(await exit).toEqual({ code: 0, signal: null });
-  expect(performance.now() - answered).toBeLessThan(PROMPT_MS);
+  expect(performance.now() - asked).toBeLessThan(PROMPT_MS);
   agent.destroy();
 });
 
@@ -125,15 +138,17 @@ it('ends at once without open requests', async () => {
 });
 
 it('reports that it is not ready, and accepts requests until load balancers notice', async () => {
-  await restart({ SHUTDOWN_DELAY_MS: '1500' });
+  await restart({ SHUTDOWN_DELAY_MS: '300000' });
   const anna = await service.as('anna');
-  const asked = performance.now();
-  const exit = service.end('SIGTERM');
+  void service.end('SIGTERM');
   const { body } = await eventually(() => service.anonymous.get('/readyz').expect(503));
   expect(body.status).toBe('shutting down');
   await anna.post('/me/projects').send({ name: 'Late' }).expect(201);
-  expect(await exit).toEqual({ code: 0, signal: null });
-  expect(performance.now() - asked).toBeGreaterThan(1_500);
+
+  await restart({ SHUTDOWN_DELAY_MS: '1500' });
+  const asked = performance.now();
+  expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  expect(performance.now() - asked).toBeGreaterThan(1_490); // a timer may be early
 });
 
 describe('connections of a load balancer', () => {
@@ -156,14 +171,19 @@ describe('connections of a load balancer', () => {
     ['the API', '/me/keys', 201],
     ['the proxy', '/v1/chat/completions', 401],
   ])('stay open for the load balancer to close, and serve requests %s', async (_, path, status) => {
-    await restart({ TRUST_PROXY: '127.0.0.1' });
-    expect(await post(path)).toEqual({ status, connection: 'keep-alive', reused: false });
-    const exit = service.end('SIGTERM');
-    await eventually(() => expect(connecting()).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
-    expect(await post(path)).toEqual({ status, connection: 'close', reused: true });
-    const answered = performance.now();
-    expect(await exit).toEqual({ code: 0, signal: null });
-    expect(performance.now() - answered).toBeLessThan(PROMPT_MS);
+    let tookMs = Infinity;
+    // After a pause of the machine again: a service that waits for its timeout does so each time.
+    for (let i = 0; i < MAX_ATTEMPTS && tookMs > PROMPT_BEHIND_BALANCER_MS; i++) {
+      await restart({ TRUST_PROXY: '127.0.0.1' });
+      expect(await post(path)).toEqual({ status, connection: 'keep-alive', reused: false });
+      const asked = performance.now();
+      const exit = service.end('SIGTERM');
+      await eventually(() => expect(connecting()).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
+      expect(await post(path)).toEqual({ status, connection: 'close', reused: true });
+      expect(await exit).toEqual({ code: 0, signal: null });
+      tookMs = performance.now() - asked;
+    }
+    expect(tookMs).toBeLessThan(PROMPT_BEHIND_BALANCER_MS);
   });
 
   it('are closed by the load balancer or, after a timeout, by the service', async () => {
@@ -198,7 +218,7 @@ it('runs on without a writable log, and exits with 0', async () => {
     env: { PATH: process.env.PATH, ...env },
   });
   const url = `http://127.0.0.1:${port}`;
-  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), 30_000);
+  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), 60_000);
   for (let i = 0; i < 300; i++) await fetch(`${url}/me/projects`);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   program.kill('SIGTERM');

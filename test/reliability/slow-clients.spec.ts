@@ -23,7 +23,10 @@ const BODY_LIMIT_BYTES = 10_000;
 /** Values of `Connection`: only requests with `keep-alive` take the fast path. */
 const CONNECTIONS = ['keep-alive', 'close'];
 
+/** Has short timeouts. */
 let app: TestApp;
+/** Has the usual ones: for what must not be cut off because the machine is busy. */
+let patient: TestApp;
 let upstream: RawUpstream;
 let owner: TestOwner;
 let key: string;
@@ -39,14 +42,16 @@ beforeAll(async () => {
     keepAliveTimeoutMs: KEEP_ALIVE_TIMEOUT_MS,
     clientIdleTimeoutMs: 800,
   };
-  app = await startApp(settings, {}, limits);
+  patient = await startApp(settings);
+  app = await startApp(settings, patient, limits);
   upstream = await startRawUpstream(respondWith('{}'));
-  ({ owner, key } = await ownerWith(app, `${upstream.url}/v1`));
+  ({ owner, key } = await ownerWith(patient, `${upstream.url}/v1`));
   toProxy = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
   toProjects = `POST /me/projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await sessionFor(owner.user)}\r\n`;
 });
 afterAll(async () => {
   await app.close();
+  await patient.close();
   await upstream.close();
 });
 beforeEach(async () => {
@@ -71,8 +76,8 @@ async function recorded(count: number) {
 
 describe('headers', () => {
   it('are rejected with 408 if they arrive one by one without an end', async () => {
-    const client = await connectRaw(app, 'GET /healthz HTTP/1.1\r\nHost: x\r\n');
     const beganAt = performance.now();
+    const client = await connectRaw(app, 'GET /healthz HTTP/1.1\r\nHost: x\r\n');
     client.repeat('X-Slow: 1\r\n', 50);
     const response = await client.closed;
     expect(performance.now() - beganAt).toBeGreaterThan(HEADERS_TIMEOUT_MS - 50);
@@ -94,7 +99,7 @@ describe('headers', () => {
   });
 
   it('are rejected with 431 if a line has no end, also while the client goes on sending', async () => {
-    const client = await connectRaw(app, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Endless: ');
+    const client = await connectRaw(patient, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Endless: ');
     client.repeat('x'.repeat(100_000), 1);
     const response = await client.closed;
     expect(statusesIn(response)).toEqual([431]);
@@ -108,7 +113,7 @@ describe('headers', () => {
   ])('lead, with %d lines, to status %d', async (count, status) => {
     const more = Array.from({ length: count - 2 }, (_, i) => `${i}:\r\n`).join('');
     const headers = `GET /healthz HTTP/1.1\r\nHost: x\r\n${more}Connection: close\r\n\r\n`;
-    const response = await (await connectRaw(app, headers)).closed;
+    const response = await (await connectRaw(patient, headers)).closed;
     expect(statusesIn(response)).toEqual([status]);
     expect(response).toMatch(/X-Request-Id: /i);
   });
@@ -116,7 +121,7 @@ describe('headers', () => {
   it('never reach an upstream above the maximum number, wherever the key is among them', async () => {
     const many = Array.from({ length: 200 }, (_, i) => `x-${i}: 1\r\n`).join('');
     for (const headers of [toProxy + many, toProxy.replace('Host: x\r\n', `Host: x\r\n${many}`)])
-      expect(statusesIn(await (await connectRaw(app, `${headers}\r\n`)).closed)).toEqual([431]);
+      expect(statusesIn(await (await connectRaw(patient, `${headers}\r\n`)).closed)).toEqual([431]);
     expect(upstream.requests).toEqual([]);
   });
 });
@@ -144,7 +149,7 @@ describe('bodies', () => {
       [keyless, 401],
       ['POST /nowhere HTTP/1.1\r\nHost: x\r\n', 404],
     ] as const) {
-      const client = await connectRaw(app, headers + endless);
+      const client = await connectRaw(app, headers + endless + piece.repeat(30)); // exceeds each limit at once
       client.repeat(piece, 5);
       expect(statusesIn(await client.closed)).toEqual([status]);
     }
@@ -158,18 +163,16 @@ describe('bodies', () => {
     await once(client.socket, 'data');
     client.socket.write(body);
     upstream.respond = () => undefined;
-    client.socket.write(`${toProxy}Content-Length: 2\r\n\r\n{}`);
+    client.socket.write(`${toProxy}Content-Length: 2\r\n\r\n{}nonsense\r\n\r\n`);
     // Exceeds the time that the service waits for the rest of a body.
     for (let i = 0; i < 4; i++) await (await connectRaw(app)).closed;
     respondWith('{}')(upstream.requests[0]!);
-    await eventually(() => expect(statusesIn(client.text())).toEqual([413, 200]));
-    client.socket.write('nonsense\r\n\r\n');
     expect(statusesIn(await client.closed)).toEqual([413, 200, 400]);
     await recorded(2);
   });
 
   it('are rejected with 413 if their chunk extensions have no end', async () => {
-    const client = await connectRaw(app, `${toProjects}Transfer-Encoding: chunked\r\n\r\n1;`);
+    const client = await connectRaw(patient, `${toProjects}Transfer-Encoding: chunked\r\n\r\n1;`);
     client.repeat('x'.repeat(10_000), 5);
     expect(statusesIn(await client.closed)).toEqual([413]);
   });
@@ -178,11 +181,10 @@ describe('bodies', () => {
 describe('connections', () => {
   it('stay open between requests for the keep-alive timeout, and are then closed', async () => {
     const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+    const beganAt = performance.now();
     const client = await connectRaw(app, get);
-    await once(client.socket, 'data');
-    const respondedAt = performance.now();
     expect(statusesIn(await client.closed)).toEqual([200]);
-    expect(performance.now() - respondedAt).toBeGreaterThan(KEEP_ALIVE_TIMEOUT_MS - 50);
+    expect(performance.now() - beganAt).toBeGreaterThan(KEEP_ALIVE_TIMEOUT_MS - 50);
   });
 
   it('deliver the responses of a pipeline in the order of its requests', async () => {
@@ -191,7 +193,7 @@ describe('connections', () => {
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const proxied = `${toProxy}Content-Length: 2\r\n\r\n{}`;
     const all = [create, get('/healthz'), proxied, get('/nowhere'), proxied, 'nonsense\r\n\r\n'];
-    const client = await connectRaw(app, all.slice(0, -1).join(''));
+    const client = await connectRaw(patient, all.slice(0, -1).join(''));
     await eventually(() => expect(statusesIn(client.text())).toEqual([201, 200, 200, 404, 200]));
     await eventually(() => expect(client.text()).toMatch(/\r\n\r\n\{\}$/));
     client.socket.write(all.at(-1)!);
@@ -201,7 +203,7 @@ describe('connections', () => {
 
   it('deliver a pending response ahead of the rejection of a later request', async () => {
     upstream.respond = () => undefined;
-    const client = await connectRaw(app, `${toProxy}Content-Length: 2\r\n\r\n{}nonsense\r\n\r\n`);
+    const client = await connectRaw(patient, `${toProxy}Content-Length: 2\r\n\r\n{}nonsense\r\n\r\n`);
     await eventually(() => expect(upstream.requests).toHaveLength(1));
     expect(client.text()).toBe('');
     thenClose(respondWith('{}'))(upstream.requests[0]!);
@@ -241,7 +243,7 @@ describe('a client that does not read its response', () => {
       const response = await open(app, key, { body: '{"stream":true}', headers: { connection } });
       response.pause();
       expect(await recorded(1)).toEqual([{ outcome: 'client_gone', status: 499 }]);
-      await eventually(() => expect(upstream.sockets.size).toBe(0));
+      await eventually(() => expect(upstream.requests[0]!.socket.destroyed).toBe(true));
       response.destroy();
     },
   );

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createDatabase } from '../support/database.js';
+import { freePort } from '../support/free-port.js';
 import { startS3Proxy } from '../support/s3-proxy.js';
 import type { S3Proxy } from '../support/s3-proxy.js';
 import { startS3 } from '../support/s3.js';
@@ -180,9 +181,9 @@ describe('object storage that rejects', () => {
 });
 
 it('waits for object storage that starts later', async () => {
-  const early = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  const port = await freePort();
+  const early = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
   await once(early, 'listening');
-  const { port } = early.address() as AddressInfo;
   const program = startProgram({
     DATA_DIR: await temporaryFolder(),
     MINIO_ENDPOINT: `http://127.0.0.1:${port}`,
@@ -216,7 +217,7 @@ describe('the service without any settings', () => {
       fetch(`${service.url}/me/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
     await post('projects', { name: 'Handbook' });
     await post('projects/1/documents', { title: 't', slug: 's', content: '# Kept' });
-  }, 90_000);
+  });
   afterAll(() => service?.end('SIGTERM'));
 
   it('prints the data folder and the sign-in page', () => {

@@ -194,12 +194,17 @@ describe('the claim of a store', () => {
 
   it('does not let two systems start that find the store empty together', async () => {
     proxy.onRequest = (...request) => (isClaim(...request) ? 'hang' : 'pass');
-    const programs = await Promise.all(databases.map(start));
-    await eventually(() => expect(proxy.waiting()).toBe(2), 30_000);
+    const variables = { ...PRODUCTION, ...s3Variables(s3, proxy.endpoint) };
+    const starts = databases.map(async (database) => {
+      const shared = { database, dataDir: await temporaryFolder() };
+      return startApp(variables, shared, { storageTimeoutMs: 60_000 }); // the first one waits for the second one
+    });
+    const outcomes = Promise.allSettled(starts);
+    await eventually(() => expect(proxy.waiting()).toBe(2));
     await proxy.recover();
-    for (const { exited, stderr } of programs) {
-      expect(await exited).toEqual({ code: 1, signal: null });
-      expect(stderr()).toContain('MINIO_BUCKET mintkeep belongs to another system');
+    for (const outcome of await outcomes) {
+      const message = expect.stringContaining('MINIO_BUCKET mintkeep belongs to another system');
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { message } });
     }
   });
 
@@ -207,7 +212,7 @@ describe('the claim of a store', () => {
     let puts = 0;
     proxy.onRequest = (...request) => (isClaim(...request) && ++puts === 1 ? 'hang' : 'pass');
     const service = await serving(await start(databases[0]!));
-    expect(puts).toBe(2);
+    expect(puts).toBeGreaterThanOrEqual(2);
     await service.end('SIGTERM');
   });
 

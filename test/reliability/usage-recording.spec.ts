@@ -66,7 +66,7 @@ it('a record is in the database as it was given, within a second', async () => {
     const [row] = await app.database.query('SELECT * FROM usage_records');
     expect(row).toEqual(given);
     expect(tookMs).toBeLessThan(1_000); // on a busy machine some attempts take longer
-  });
+  }, 90_000);
 });
 
 /** Each of them as every text of a record that may hold any. */
@@ -128,7 +128,7 @@ it('a database that is away loses nothing: records wait on disk', async () => {
   expect(bytes).toBeGreaterThan(10_000_000);
   expect(await waiting()).toBe(bytes);
   await app.database.acceptConnections();
-  await written(app.database, 20_000, 30_000);
+  await written(app.database, 20_000, 120_000);
   expect(await sums()).toEqual({ requests: 20_000, tokens: 300_000 });
   await recordAll(app, many(1));
   await eventually(async () => expect(await waiting()).toBe(0));
@@ -157,7 +157,7 @@ it('a database that comes and goes under load loses nothing', async () => {
     await load;
     jest.restoreAllMocks();
   }
-  await written(app.database, requests, 20_000);
+  await written(app.database, requests, 60_000);
   expect(await sums()).toEqual({ requests, tokens: requests * 15 });
 });
 
@@ -234,7 +234,7 @@ describe('a journal that cannot be written', () => {
     await eventually(async () => {
       await record(app, many(1));
       expect(await readdir(journal())).toHaveLength(1);
-    }, 15_000);
+    });
   });
 
   it('is made anew after the process was held up, because it may be another’s by now', async () => {
@@ -258,7 +258,7 @@ describe('a journal that cannot be written', () => {
         'SELECT count(*)::int AS count FROM usage_records',
       );
       expect(row!.count).toBeGreaterThan(30_000);
-    }, 40_000);
+    }, 120_000);
   });
 });
 

@@ -2,6 +2,7 @@ import { startApp, testVariables } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { createDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { inParallel } from '../support/parallel.js';
 import { startProgram, temporaryFolder } from '../support/service.js';
 import { startReplication } from '../support/standby.js';
 import type { Replication } from '../support/standby.js';
@@ -73,7 +74,7 @@ it('queries the primary while the standby is away, and returns to it', async () 
   await eventually(async () => {
     await countOf(app, 'patient');
     expect(await isUp(app)).toBe(true);
-  }, 30_000);
+  });
   await app.close();
 });
 
@@ -92,11 +93,16 @@ it('does not give up a query that a replayed change cancels', async () => {
   await eventually(async () => expect(await countOf(app, 'conflicting')).toBe(1));
   await replication.standby.query(`ALTER SYSTEM SET max_standby_streaming_delay = 0`);
   await replication.standby.query('SELECT pg_reload_conf()');
-  const queries = Array.from({ length: 50 }, () => countOf(app, 'conflicting'));
+  const counts: number[] = [];
+  // Few at a time, because one of 50 would wait in the queue of its user for up to 10 s.
+  const queries = inParallel(10, async () => {
+    for (let i = 0; i < 5; i++) counts.push(await countOf(app, 'conflicting'));
+  });
   for (let i = 0; i < 20; i++) {
     await replication.primary.query('BEGIN; LOCK TABLE usage_records IN ACCESS EXCLUSIVE MODE; COMMIT');
   }
-  expect(new Set(await Promise.all(queries))).toEqual(new Set([1]));
+  await queries;
+  expect(new Set(counts)).toEqual(new Set([1]));
   expect(await isUp(app)).toBe(true);
   await replication.standby.query('ALTER SYSTEM RESET max_standby_streaming_delay');
   await replication.standby.query('SELECT pg_reload_conf()');

@@ -39,7 +39,7 @@ export async function createDatabase({ empty, encoding }: DatabaseOptions = {}):
       (await pool.query<Row>(text, values)).rows,
     rejectConnections: async () => {
       await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-      await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+      await administer(endConnections(name));
     },
     acceptConnections: () => administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
     drop: async () => {
@@ -63,6 +63,7 @@ export async function dump({ query }: TestDatabase): Promise<string> {
 /** Opens a separate connection, which holds locks for a test. */
 export async function connect({ url }: TestDatabase): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, options: '-c timezone=UTC' });
+  client.on('error', () => undefined); // the database of a failed test is dropped under it
   await client.connect();
   return client;
 }
@@ -109,6 +110,14 @@ export async function limitRows(
 export async function unlimitRows({ query }: TestDatabase): Promise<void> {
   await query('DROP FUNCTION limit_rows CASCADE');
 }
+
+/** Ends all connections to a database, and waits until they have ended. */
+const endConnections = (name: string): string => `DO $$ BEGIN
+  PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}';
+  WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = '${name}') LOOP
+    PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+  END LOOP;
+END $$`;
 
 async function administer(statement: string): Promise<void> {
   const url = new URL(process.env.TEST_DATABASE_URL!);

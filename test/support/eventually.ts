@@ -9,7 +9,7 @@ const COUNTED_MS = 1_000;
  * @param timeoutMs time for all attempts together; each counts for 1 s at most
  * @throws the error of the last attempt
  */
-export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 10_000): Promise<T> {
+export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 30_000): Promise<T> {
   let leftMs = timeoutMs;
   for (;;) {
     const beganAt = performance.now();

@@ -7,9 +7,11 @@ import { UsageRecorder } from '../../dist/usage/write/usage-recorder.js';
 
 /**
  * Replica that records what requests use, as fast as it can. It writes the id of each record to standard output
- * when the response may be sent. On SIGTERM it stops as the service does.
+ * when the response may be sent. On SIGTERM, or after `MAX_RECORDS`, it stops to record; on SIGTERM it ends as the
+ * service does.
  */
 const RECORDS_A_TURN = 5;
+const MAX_RECORDS = Number(process.env.MAX_RECORDS ?? Infinity);
 const settings = parseSettings(process.env);
 const app = await setupApp(settings, settings.databaseUrl);
 const recorder = app.get(UsageRecorder, { strict: false });
@@ -32,9 +34,11 @@ function record() {
 }
 
 let stopped = false;
+let count = 0;
 function turn() {
   for (let i = 0; i < RECORDS_A_TURN; i++) record();
-  if (!stopped) setTimeout(turn, 1);
+  count += RECORDS_A_TURN;
+  if (!stopped && count < MAX_RECORDS) setTimeout(turn, 1);
 }
 turn();
 

@@ -29,7 +29,7 @@ export interface StoredDraft extends DraftKey, Draft {
 }
 
 /** A browser can also leave a request to its storage without a response. */
-const READ_TIMEOUT_MS = 3_000;
+const READ_TIMEOUT_MS = 10_000;
 
 const store = createStore('mintkeep-drafts', 'drafts');
 

@@ -200,9 +200,9 @@ async function openConnection(): Promise<[Socket, Socket]> {
 }
 
 it('does not time out on bytes that arrived while the process was blocked', async () => {
+  const [near, far] = await openConnection();
   const onInterrupted = jest.fn();
   const { attempt } = startAttempt({ onInterrupted }, { idleMs: 50 });
-  const [near, far] = await openConnection();
   near.on('data', (chunk: Buffer) => {
     attempt.onData(chunk);
     attempt.onReadEnd();

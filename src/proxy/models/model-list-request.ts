@@ -28,12 +28,20 @@ export class ModelListRequest implements ResponseReceiver {
   private body?: GrowingBuffer = undefined;
   private resolve: (body: Buffer | undefined) => void;
 
-  /** @param lines header lines of the client, without the credentials */
-  constructor(target: Target, lines: string, connections: UpstreamConnections) {
+  /**
+   * @param lines header lines of the client, without the credentials
+   * @param timeoutMs time until the list is complete
+   */
+  constructor(
+    target: Target,
+    lines: string,
+    connections: UpstreamConnections,
+    private readonly timeoutMs: number,
+  ) {
     const anthropic = target.provider === 'anthropic';
     const at = anthropic ? { ...target, path: withPage(target.path) } : target;
     const wire = createWireRequest(at, 'GET', listLines(lines, anthropic), EMPTY_BUFFER);
-    const deadlines = { firstByteMs: TIMEOUT_MS, idleMs: TIMEOUT_MS };
+    const deadlines = { firstByteMs: timeoutMs, idleMs: timeoutMs };
     this.attempt = new Attempt(target, wire, deadlines, connections, {
       onAccepted: (attempt) => attempt.pipeTo(this),
       onRejected: () => this.settle(undefined),
@@ -43,7 +51,7 @@ export class ModelListRequest implements ResponseReceiver {
   /** @returns the body of a 200; undefined if the body is too long, late or interrupted, or the status differs */
   send(): Promise<Buffer | undefined> {
     return new Promise((resolve) => {
-      const deadline = setTimeout(() => this.settle(undefined, 'timeout'), TIMEOUT_MS);
+      const deadline = setTimeout(() => this.settle(undefined, 'timeout'), this.timeoutMs);
       this.resolve = (body) => {
         clearTimeout(deadline);
         resolve(body);

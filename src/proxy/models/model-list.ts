@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../http/http-exchange.js';
 import { CLIENT_GONE_STATUS } from '../../metrics/request-observer.js';
 import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
 import type { Attempt } from '../exchange/attempt.js';
-import { ModelListRequest } from './model-list-request.js';
+import { ModelListRequest, TIMEOUT_MS } from './model-list-request.js';
 import { MergedModels, parseModels } from './merged-models.js';
 import type { ListedModel } from './merged-models.js';
 import { isForAnthropic, sendJson } from './own-response.js';
@@ -36,6 +36,8 @@ export function isModelList({ method, path }: ProxiedRequest): boolean {
 /** Responds to `GET /v1/models` with the merged models of a pool. At most 50 upstreams are queried. */
 @Injectable()
 export class ModelList {
+  /** Time that upstreams have for their lists. Tests change it. */
+  timeoutMs = TIMEOUT_MS;
   private readonly semaphores = new KeyedSemaphore<number>(
     () => new Semaphore(MAX_CONCURRENT_LISTS, WAIT_TIMEOUT_MS, () => new TooManyLists()),
   );
@@ -54,7 +56,7 @@ export class ModelList {
     const closed = new Promise<void>((resolve) => response.on('close', resolve));
     const list = async () => {
       if (response.destroyed) return;
-      await listing.run(this.connections);
+      await listing.run(this.connections, this.timeoutMs);
       await closed;
     };
     this.semaphores.run(request.key.organizationId, list).catch((error: unknown) => {
@@ -76,11 +78,11 @@ class Listing implements Responder {
     private readonly recordResult: RecordResult,
   ) {}
 
-  async run(connections: UpstreamConnections): Promise<void> {
+  async run(connections: UpstreamConnections, timeoutMs: number): Promise<void> {
     const lines = this.request.upstreamHeaderLines();
     const targets = Targets.create(this.upstreams.filter(isQueried), this.request, MAX_LISTED_UPSTREAMS);
     const all = [...remaining(targets)];
-    this.requests = all.map((target) => new ModelListRequest(target, lines, connections));
+    this.requests = all.map((target) => new ModelListRequest(target, lines, connections, timeoutMs));
     const bodies = await Promise.all(this.requests.map((request) => request.send()));
     const { merged, hasFailed, firstIndex } = await this.merge(bodies, isForAnthropic(lines));
     if (this.response.destroyed) return;

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 function newConnections(): UpstreamConnections {
-  const settings = { upstreamPrivateNetworks: 'allow', upstreamConnectTimeoutMs: 5_000 } as Settings;
+  const settings = { upstreamPrivateNetworks: 'allow', upstreamConnectTimeoutMs: 60_000 } as Settings;
   return new UpstreamConnections(new AddressGuard(settings, new HostResolver()), settings);
 }
 

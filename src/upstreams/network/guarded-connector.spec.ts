@@ -29,7 +29,7 @@ async function get(
 ): Promise<number> {
   const guard = new AddressGuard({ upstreamPrivateNetworks: privateNetworks } as Settings, resolver);
   const client = new Client(origin, {
-    connect: guardedConnector(guard, { organizationId: 1 }, { timeout: 5_000, ...options }),
+    connect: guardedConnector(guard, { organizationId: 1 }, { timeout: 60_000, ...options }),
   });
   try {
     const { statusCode, body } = await client.request({ method: 'GET', path: '/' });

@@ -2,11 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromium } from 'playwright-core';
 import type { BrowserContext } from 'playwright-core';
-import { BROWSER_FLAGS } from '../../support/browser.js';
+import { ACTION_TIMEOUT_MS, BROWSER_FLAGS, BROWSER_START_TIMEOUT_MS } from '../../support/browser.js';
 import { CHROMIUM_PATH } from '../../support/requirements.js';
-
-/** Exceeds the start of a browser on a busy machine. */
-const CONNECT_TIMEOUT_MS = 50_000;
 
 /** Chromium with a profile on disk, in processes of its own. */
 export interface Chromium {
@@ -21,10 +18,12 @@ export async function startChromium(profile: string): Promise<Chromium> {
   const child = spawn(CHROMIUM_PATH!, flags, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   const closed = once(child, 'close');
   const browser = await chromium.connectOverCDP(await debuggingUrl(child.stderr), {
-    timeout: CONNECT_TIMEOUT_MS,
+    timeout: BROWSER_START_TIMEOUT_MS,
   });
+  const context = browser.contexts()[0]!;
+  context.setDefaultTimeout(ACTION_TIMEOUT_MS);
   return {
-    context: browser.contexts()[0]!,
+    context,
     kill: async () => {
       if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
       await closed;

@@ -2,13 +2,12 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import supertest from 'supertest';
 import { startApp } from '../../support/app.js';
 import type { Agent, TestApp } from '../../support/app.js';
-import { launchBrowser } from '../../support/browser.js';
+import { ACTION_TIMEOUT_MS, launchBrowser } from '../../support/browser.js';
 import { freePort } from '../../support/free-port.js';
+import { recordNotices } from './notices.js';
 
 const WIDTH = 1_280;
 const HEIGHT = 800;
-/** Shorter than the timeout of a test, so that the report names the step. */
-const ACTION_TIMEOUT_MS = 10_000;
 
 /** A person with a browser window of their own. */
 export interface Person {
@@ -42,8 +41,9 @@ export async function startDashboard(variables: NodeJS.ProcessEnv = {}): Promise
   const browser = await launchBrowser();
   const open = async () => {
     const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT } });
+    context.setDefaultTimeout(ACTION_TIMEOUT_MS); // also of further tabs
+    await recordNotices(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(ACTION_TIMEOUT_MS);
     return { context, page, problems: watchProblems(page) };
   };
   return {

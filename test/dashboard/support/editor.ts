@@ -19,6 +19,16 @@ export function saveStatus(page: Page, status: string): Promise<void> {
   return page.locator(`.save-status[data-status=${status}]`).waitFor();
 }
 
+/** Records the states that the page shows from now on. @returns a function that lists them */
+export async function recordStatuses(page: Page): Promise<() => Promise<string[]>> {
+  await page.evaluate(`
+    window.statuses = [];
+    new MutationObserver(([{ target }]) => window.statuses.push(target.dataset.status))
+      .observe(document.querySelector('.save-status'), { attributeFilter: ['data-status'] });
+  `);
+  return () => page.evaluate<string[]>('window.statuses');
+}
+
 export const editorOf = (page: Page) => page.getByLabel('Markdown');
 
 /** Cuts all changes of documents off. Returns the function that lets them through again. */
