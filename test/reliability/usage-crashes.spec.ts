@@ -113,7 +113,7 @@ it('kill -9 loses no record that was acknowledged, whenever it comes', async () 
   }
   await start();
   await expectAll(acknowledged);
-});
+}, 600_000);
 
 it('kill -9 while the database is away loses nothing either', async () => {
   const replica = startReplica();
@@ -233,7 +233,7 @@ describe('lines that are none', () => {
     const mixed = BAD.flatMap(([, bad], i) => [lines(...records.slice(3 * i, 3 * i + 3)), bad, '\n']);
     await leaveJournal(undefined, Buffer.concat(mixed.map((part) => Buffer.from(part))));
     await start();
-    await written(database, records.length, 90_000); // each bad one is looked for by halves
+    await written(database, records.length, 150_000); // each bad one is looked for by halves
     expect(await idsWritten()).toEqual(new Set(records.map(({ id }) => id)));
     await expectSumsToAgree();
     const expected = Buffer.concat(BAD.flatMap(([, bad]) => [Buffer.from(bad), Buffer.from('\n')]));
@@ -241,7 +241,7 @@ describe('lines that are none', () => {
       const rejected = await readFile(join(dataDir, 'usage-journal', 'rejected.tsv'));
       expect(rejected.toString('latin1').split('\n')).toEqual(expected.toString('latin1').split('\n'));
     });
-  });
+  }, 300_000);
 
   it('are dropped where nothing is in them', async () => {
     await leaveJournal(undefined, `\n${good()}\n\n\n${good()}\n\n`, '\n');

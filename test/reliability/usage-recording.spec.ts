@@ -133,7 +133,7 @@ it('a database that is away loses nothing: records wait on disk', async () => {
   await recordAll(app, many(1));
   await eventually(async () => expect(await waiting()).toBe(0));
   expect(await journalBytes()).toBeLessThan(5_000_000); // what is written is removed
-});
+}, 300_000);
 
 it('a database that comes and goes under load loses nothing', async () => {
   const [warned, logged] = [jest.spyOn(Logger.prototype, 'warn'), jest.spyOn(Logger.prototype, 'log')];

@@ -298,7 +298,7 @@ describe.each([
     }
     expect(writers.every(({ failed }) => failed === 0)).toBe(true);
     await Promise.all(writers.map((writer) => writer.verify()));
-  });
+  }, 600_000);
 
   it('checks more than one batch', async () => {
     const many = MANY[kind];
@@ -319,7 +319,7 @@ describe.each([
     await undisturbed(async () =>
       expect((await verify()).lines[0]).toContain(`document ${id + many}: its body is missing`),
     );
-  });
+  }, 600_000);
 });
 
 /** The first one, with all that it needs. */
