@@ -57,7 +57,8 @@ export class Journal implements RecordSource {
       const isLast = this.open && this.segments.length === 1; // before the read, because the segment may grow meanwhile
       this.reader ??= new SegmentReader(this.folder.segmentPath(segment));
       const batch = await readIfThere(this.reader);
-      if (batch || isLast) return batch;
+      if (isLast) return batch;
+      if (batch) return { ...batch, isFull: true };
       await this.reader.remove();
       this.reader = undefined;
       this.segments.shift();

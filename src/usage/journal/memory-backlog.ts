@@ -44,6 +44,7 @@ export class MemoryBacklog implements RecordSource {
     return {
       text: joinLines(lines),
       records: lines.length,
+      isFull: lines.length === BATCH_RECORDS,
       lines: () => lines,
       commit: () => {
         if (this.waiting[0] === lines[0]) this.drop(lines); // not if they were moved meanwhile

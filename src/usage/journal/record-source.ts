@@ -6,6 +6,8 @@ export interface Batch {
   /** Lines, separated by line feeds. Valid until the batch is committed. */
   readonly text: Buffer;
   readonly records: number;
+  /** Whether more records may wait behind these. */
+  readonly isFull: boolean;
   /** Splits the text, for a batch that the database rejects. */
   lines(): Buffer[];
   /** Releases the records. The database has them. */

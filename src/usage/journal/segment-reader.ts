@@ -27,7 +27,7 @@ export class SegmentReader {
       const { length } = this.buffer;
       const { bytesRead } = await this.handle.read(this.buffer, 0, length, this.offset);
       const ends = lineEnds(this.buffer.subarray(0, bytesRead));
-      if (ends.length > 0) return this.toBatch(ends);
+      if (ends.length > 0) return this.toBatch(ends, bytesRead === length);
       if (bytesRead < length) return undefined;
       this.buffer = Buffer.allocUnsafe(length * 2);
     }
@@ -44,12 +44,14 @@ export class SegmentReader {
     this.handle = undefined;
   }
 
-  private toBatch(ends: number[]): Batch {
+  /** @param hasFilledBuffer whether the file may contain more */
+  private toBatch(ends: number[], hasFilledBuffer: boolean): Batch {
     const { buffer } = this;
     const length = ends.at(-1)!;
     return {
       text: buffer.subarray(0, length),
       records: ends.length,
+      isFull: hasFilledBuffer || ends.length === BATCH_RECORDS,
       lines: () => ends.map((end, i) => buffer.subarray(i === 0 ? 0 : ends[i - 1]! + 1, end)),
       commit: () => {
         this.offset += length + 1;

@@ -35,6 +35,7 @@ function write(...answers: (Error | undefined)[]): Promise<void> {
   return batches.write({
     text: joinLines(lines),
     records: lines.length,
+    isFull: false,
     lines: () => lines,
     commit: () => Promise.resolve(),
   });

@@ -2,8 +2,6 @@ import { setImmediate as turnOfTheLoop, setTimeout as pause } from 'node:timers/
 import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { errorMessage } from '../../common/logging/error-message.js';
-import { BATCH_RECORDS } from '../journal/record-source.js';
-import type { Batch } from '../journal/record-source.js';
 import { WrittenUsage } from '../../limits/consumption/written-usage.js';
 import { UsageJournal } from '../journal/usage-journal.js';
 import { UsageBatches } from './usage-batches.js';
@@ -72,11 +70,11 @@ export class UsageWriter implements OnApplicationBootstrap, OnApplicationShutdow
       const batch = await this.journal.read();
       const readAt = performance.now();
       if (batch) await this.batches.write(batch);
-      if (!batch || !isFull(batch)) this.written.until = readAt;
+      if (!batch?.isFull) this.written.until = readAt;
       if (!batch) return 'none';
       await batch.commit();
       this.onSuccess();
-      return isFull(batch) ? 'full' : 'few';
+      return batch.isFull ? 'full' : 'few';
     } catch (error) {
       this.onFailure(error);
       return 'failed';
@@ -102,8 +100,4 @@ export class UsageWriter implements OnApplicationBootstrap, OnApplicationShutdow
   private async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
     await pause(milliseconds, undefined, { signal }).catch(() => undefined);
   }
-}
-
-function isFull({ records }: Batch): boolean {
-  return records === BATCH_RECORDS;
 }
