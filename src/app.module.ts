@@ -28,6 +28,14 @@ import { UnknownRouteModule } from './unknown-route.module.js';
 import { UpstreamsModule } from './upstreams/upstreams.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
+/** Timeouts that no deployment has a reason to change. */
+export interface Timeouts {
+  /** Maximum duration of a call to object storage. */
+  readonly storageTimeoutMs?: number;
+  /** Time after which a proxied request no longer waits for the database. */
+  readonly urgentTimeoutMs?: number;
+}
+
 /** The table of contents. */
 @Module({
   providers: [
@@ -39,16 +47,16 @@ import { UsageModule } from './usage/usage.module.js';
 export class AppModule {
   /**
    * @param databaseUrl of the PostgreSQL that the settings name, or of the embedded one
-   * @param storageTimeoutMs maximum duration of a call to object storage
+   * @param timeouts other timeouts for tests
    */
-  static with(settings: Settings, databaseUrl: string, storageTimeoutMs?: number): DynamicModule {
+  static with(settings: Settings, databaseUrl: string, timeouts: Timeouts = {}): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigModule.with(settings),
         MetricsModule,
-        DatabaseModule.connect(databaseUrl, settings.databasePoolSize),
-        StorageModule.with(storageTimeoutMs),
+        DatabaseModule.connect(databaseUrl, settings.databasePoolSize, timeouts.urgentTimeoutMs),
+        StorageModule.with(timeouts.storageTimeoutMs),
         ScheduleModule.forRoot(),
         JobsModule,
         AuthModule,

@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
+import type { Timeouts } from './app.module.js';
 import { HTTP_LIMITS } from './http/server/http-limits.js';
 import type { HttpLimits } from './http/server/http-limits.js';
 import { HttpServerAdapter } from './http/server/http-server.js';
@@ -18,10 +19,7 @@ import { serveApiPages } from './openapi/openapi.js';
 const MAX_PROXIES = 32;
 
 /** Limits that no deployment has a reason to change. */
-export interface AppLimits extends Partial<HttpLimits> {
-  /** Maximum duration of a call to object storage. */
-  readonly storageTimeoutMs?: number;
-}
+export interface AppLimits extends Partial<HttpLimits>, Timeouts {}
 
 /**
  * Creates the service without listening: the part that `main` and the tests share.
@@ -33,7 +31,7 @@ export async function setupApp(
   limits: AppLimits = {},
 ): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
-    AppModule.with(settings, databaseUrl, limits.storageTimeoutMs),
+    AppModule.with(settings, databaseUrl, limits),
     new HttpServerAdapter({ ...settings, ...HTTP_LIMITS, ...limits }),
     { bodyParser: false, logger: new JsonLogger(settings.logLevel), abortOnError: false },
   );

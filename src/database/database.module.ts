@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
+import { getDataSourceToken, InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { errorMessage } from '../common/logging/error-message.js';
@@ -32,7 +32,8 @@ export class DatabaseModule {
     });
   }
 
-  static connect(url: string, poolSize: number): DynamicModule {
+  /** @param urgentTimeoutMs time until the database counts as unreachable for {@link UrgentQueries} */
+  static connect(url: string, poolSize: number, urgentTimeoutMs?: number): DynamicModule {
     return {
       module: DatabaseModule,
       global: true,
@@ -52,7 +53,17 @@ export class DatabaseModule {
           },
         }),
       ],
-      providers: [PreparedQueries, UrgentQueries, Transactions, Invalidations],
+      providers: [
+        PreparedQueries,
+        {
+          provide: UrgentQueries,
+          inject: [getDataSourceToken(), Metrics],
+          useFactory: (...dependencies: [DataSource, Metrics]) =>
+            new UrgentQueries(...dependencies, urgentTimeoutMs),
+        },
+        Transactions,
+        Invalidations,
+      ],
       exports: [PreparedQueries, UrgentQueries, Transactions, Invalidations],
     };
   }

@@ -188,6 +188,7 @@ describe('a database that silently stops responding', () => {
     app = await startApp(
       { UPSTREAM_PRIVATE_NETWORKS: 'allow', KEY_GRACE_SECONDS: '3600' },
       { database: { ...database, url: proxy.url } },
+      { urgentTimeoutMs: 2_000 },
     );
     keys = app.app.get(KeyAuthenticator, { strict: false });
   });

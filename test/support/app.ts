@@ -39,6 +39,9 @@ function contractOf(app: NestExpressApplication, settings: Settings): Contract {
 /** Sends requests to one service, all with the same credentials. */
 export type Agent = ReturnType<typeof supertest.agent>;
 
+/** Time that a slow machine has for a query of a proxied request. */
+const PATIENT_MS = 30_000;
+
 /** The service on a database and a data folder of its own, listening on a free port. */
 export interface TestApp {
   readonly app: NestExpressApplication;
@@ -67,7 +70,7 @@ export async function startApp(
   const database = shared.database ?? (await createDatabase());
   const dataDir = shared.dataDir ?? (await mkdtemp(join(tmpdir(), 'mintkeep-data-')));
   const settings = parseSettings({ ...testVariables(database.url, dataDir), ...variables });
-  const app = await setupApp(settings, database.url, limits);
+  const app = await setupApp(settings, database.url, { urgentTimeoutMs: PATIENT_MS, ...limits });
   await app.listen(Number(variables.PORT ?? 0), '127.0.0.1');
   const server = app.getHttpServer();
   contractOf(app, settings).watch(app, (violation) => violations.push(violation));

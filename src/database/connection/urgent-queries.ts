@@ -1,10 +1,8 @@
-import { Injectable } from '@nestjs/common';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
 import pg from 'pg';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { Metrics } from '../../metrics/metrics.js';
+import type { Metrics } from '../../metrics/metrics.js';
 import { onIdleConnectionError } from './data-source.js';
 import { createObservedClient } from './pool-client.js';
 import { preparedRows } from './prepared-queries.js';
@@ -21,7 +19,6 @@ const IMMEDIATE_MS = 500;
  * slow statement delays them. After 2 s without a response the database counts as unreachable, and callers fall back
  * to stale entries.
  */
-@Injectable()
 export class UrgentQueries implements OnApplicationShutdown {
   /** The last pool is in use. */
   private readonly pools: pg.Pool[] = [];
@@ -29,8 +26,9 @@ export class UrgentQueries implements OnApplicationShutdown {
   private replacedAt = -Infinity;
 
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly dataSource: DataSource,
     private readonly metrics: Metrics,
+    private readonly timeoutMs = TIMEOUT_MS,
   ) {
     this.pools.push(this.newPool());
   }
@@ -78,7 +76,7 @@ export class UrgentQueries implements OnApplicationShutdown {
       if (pool.ending) return;
       this.pools.splice(at, 1);
       void pool.end();
-    }, 2 * TIMEOUT_MS).unref();
+    }, 2 * this.timeoutMs).unref();
   }
 
   private newPool(): pg.Pool {
@@ -87,8 +85,8 @@ export class UrgentQueries implements OnApplicationShutdown {
       ...(options.extra as pg.PoolConfig),
       connectionString: options.url,
       max: POOL_SIZE,
-      connectionTimeoutMillis: TIMEOUT_MS,
-      Client: createObservedClient(TIMEOUT_MS, this.metrics.dependencies.databaseQueried),
+      connectionTimeoutMillis: this.timeoutMs,
+      Client: createObservedClient(this.timeoutMs, this.metrics.dependencies.databaseQueried),
     });
     return pool.on('error', onIdleConnectionError);
   }
