@@ -3,8 +3,9 @@ import { MAX_ATTEMPTS, NAME_CODE_POINTS } from '../../src/proxy/exchange/usage-r
 import { LINE_LIMIT_BYTES } from '../../src/proxy/metering/stream-meter.js';
 import { MIN_BYTES_PER_TICK, TICK_MS, WINDOW_TICKS } from '../../src/proxy/request/body/body-pace.js';
 import { LARGE_BODY_BYTES } from '../../src/proxy/request/body/held-body.js';
-import { MAX_LIST_BYTES, TIMEOUT_MS as LIST_TIMEOUT_MS } from '../../src/proxy/models/model-list-request.js';
+import { MAX_LIST_BYTES } from '../../src/proxy/models/model-list-request.js';
 import {
+  LIST_TIMEOUT_MS,
   MAX_CONCURRENT_LISTS,
   MAX_LISTED_UPSTREAMS,
   WAIT_TIMEOUT_MS,

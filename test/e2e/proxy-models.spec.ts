@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { firstCodePoints } from '../../src/common/text/text.js';
-import { ModelList } from '../../src/proxy/models/model-list.js';
-import { TIMEOUT_MS } from '../../src/proxy/models/model-list-request.js';
+import { LIST_TIMEOUT_MS, ModelList } from '../../src/proxy/models/model-list.js';
 import { startApp } from '../support/app.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -222,7 +221,7 @@ describe('GET /v1/models', () => {
 
   it('omits upstreams that hang before or within their response', () =>
     undisturbed(async () => {
-      setTimeoutMs(TIMEOUT_MS);
+      setTimeoutMs(LIST_TIMEOUT_MS);
       const steps: string[] = [];
       const { owner, key } = await createPool(
         ({ socket }) => socket.on('close', () => steps.push('timeout of the first')),
@@ -236,14 +235,14 @@ describe('GET /v1/models', () => {
       const beganAt = performance.now();
       const { status, text } = await modelsOf(key, { 'x-request-id': id });
       expect([status, JSON.parse(text).data]).toEqual([200, [gpt('a')]]);
-      expect(performance.now() - beganAt).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
+      expect(performance.now() - beganAt).toBeGreaterThanOrEqual(LIST_TIMEOUT_MS - 5);
       await eventually(() =>
         expect(upstreams.slice(-3).map(({ sockets }) => sockets.size)).toEqual([0, 1, 0]),
       );
       expect(steps).toEqual(['request to the last', 'timeout of the first']); // the timeouts run in parallel
       const [hanging, good] = (await recordOf(owner, id)).attempts;
       expect(hanging).toMatchObject({ status: null, error: 'timeout' });
-      expect(hanging!.ms).toBeGreaterThanOrEqual(TIMEOUT_MS - 5);
+      expect(hanging!.ms).toBeGreaterThanOrEqual(LIST_TIMEOUT_MS - 5);
       expect(good).toMatchObject({ status: 200, error: null });
     }));
 

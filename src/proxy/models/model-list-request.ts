@@ -8,7 +8,6 @@ import { createWireRequest } from '../pool/targets.js';
 import type { Target } from '../pool/targets.js';
 import type { UpstreamConnections } from '../wire/upstream-connections.js';
 
-export const TIMEOUT_MS = 3_000;
 export const MAX_LIST_BYTES = 1_048_576;
 /** Initial buffer, large enough for most lists. */
 const FIRST_BYTES = 16_384;

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../http/http-exchange.js';
 import { CLIENT_GONE_STATUS } from '../../metrics/request-observer.js';
 import type { PoolUpstream } from '../../upstreams/upstreams.service.js';
 import type { Attempt } from '../exchange/attempt.js';
-import { ModelListRequest, TIMEOUT_MS } from './model-list-request.js';
+import { ModelListRequest } from './model-list-request.js';
 import { MergedModels, parseModels } from './merged-models.js';
 import type { ListedModel } from './merged-models.js';
 import { isForAnthropic, sendJson } from './own-response.js';
@@ -17,6 +17,8 @@ import type { Target } from '../pool/targets.js';
 import { UpstreamConnections } from '../wire/upstream-connections.js';
 import type { RecordResult } from '../exchange/usage-record.js';
 
+/** Time that upstreams have for their lists, unless a test sets another one. */
+export const LIST_TIMEOUT_MS = 3_000;
 /** Maximum number of upstreams per list. All are requested at once, so that slow ones delay the list only once. */
 export const MAX_LISTED_UPSTREAMS = 50;
 /**
@@ -36,8 +38,7 @@ export function isModelList({ method, path }: ProxiedRequest): boolean {
 /** Responds to `GET /v1/models` with the merged models of a pool. At most 50 upstreams are queried. */
 @Injectable()
 export class ModelList {
-  /** Time that upstreams have for their lists. Tests change it. */
-  timeoutMs = TIMEOUT_MS;
+  timeoutMs = LIST_TIMEOUT_MS;
   private readonly semaphores = new KeyedSemaphore<number>(
     () => new Semaphore(MAX_CONCURRENT_LISTS, WAIT_TIMEOUT_MS, () => new TooManyLists()),
   );
